@@ -172,10 +172,10 @@ def compare(
         ``window`` (the receiver's) are for all of them those of ``"linux"``, 1500 B and 8192,
         unless the scenario or the law says otherwise: ratios are of laws, not of segments.
     scenario
-        A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way. Of one that a
-        result holds, in which each flow has all its parameters, flows that took those of ``[tcp]``
-        take them again, and with them the law. A flow that has another keeps it; where each flow
-        has, a law has no effect and is refused.
+        A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way. The scenario
+        of a result has every parameter written: those that followed from its law follow from each
+        of these laws again. A flow with another law keeps it. Where each flow has its own, a law
+        has no effect and is refused.
     replications
         Runs of each, 1 to 10^6; from 2 on there are intervals.
     seed

@@ -8,6 +8,7 @@ value has its own, a change of the general field changes nothing, and is an erro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from burstlab.errors import ScenarioError
@@ -18,8 +19,8 @@ from burstlab.parameters import tcp_of
 PAIRS: Mapping[str, Sequence[str]] = {
     "tcp.*": ("flows[].tcp.*", "demand[].tcp.*"),
     "tcp.profile": ("tcp.*", "flows[].tcp.*", "demand[].tcp.*"),
-    "flows[].tcp.profile": ("flows[].tcp.*",),
-    "demand[].tcp.profile": ("demand[].tcp.*",),
+    "flows[].tcp.profile": ("tcp.*", "flows[].tcp.*"),
+    "demand[].tcp.profile": ("tcp.*", "demand[].tcp.*"),
     "network.wavelengths": ("network.link[].wavelengths",),
     "network.delay_per_km": ("network.link[].delay",),
     "network.link_delay": ("network.link_delays",),
@@ -29,6 +30,9 @@ PAIRS: Mapping[str, Sequence[str]] = {
 
 #: Tables of which each entry has TCP parameters of its own.
 ENTRIES = ("flows", "demand")
+
+#: Window laws that follow from a variant.
+_OF_VARIANTS = ("aimd", "vegas")
 
 #: Who takes a general value: where its own would stand, and what stands there.
 _Taker = tuple[str, Any]
@@ -67,6 +71,7 @@ def refuse(document: Document, settings: Mapping[str, Any]) -> None:
             raise ScenarioError(
                 path, value, problem, "add [[flows]] or [[demand]], or leave it out"
             )
+    _over_variant(document, settings)
 
 
 def overriding(document: Document, path: str, value: Any) -> tuple[str, Any] | None:
@@ -135,37 +140,108 @@ def _over_profile(document: Document, steps: Sequence[str]) -> tuple[str, Any] |
     """Return a field that overrides a profile, where no default of the profile is left."""
     if list(steps[-2:]) != ["tcp", "profile"]:
         return None
-    general = _table(document.get("tcp"))
-    tables: list[tuple[str, Document]] = []
-    for table in ENTRIES:
-        for index, entry in enumerate(_entries(document, table)):
-            if len(steps) == 2 or steps[:2] == [table, str(index)]:
-                own = _table(entry.get("tcp"))
-                tables.append((f"{table}[{index}].tcp.", {**general, **own}))
-    if len(steps) == 2 and not tables:
-        tables = [("tcp.", general)]
-    found = [_of_no_profile(at, one) for at, one in tables]
+    found = [_of_no_profile(one) for one in _tables(document, steps)]
     return found[0] if found and all(found) else None
+
+
+@dataclass(frozen=True)
+class _Tcp:
+    """The TCP parameters that are written for an endpoint.
+
+    Attributes
+    ----------
+    at
+        Where those of its own stand, such as ``flows[0].tcp``.
+    own, general
+        Those of its own, and those of ``[tcp]``.
+    """
+
+    at: str
+    own: Document
+    general: Document
+
+    @property
+    def fields(self) -> Document:
+        return {**self.general, **self.own}
+
+    def place(self, name: str) -> tuple[str, Any]:
+        """Return where the value of a field stands, and the value."""
+        return f"{self.at if name in self.own else 'tcp'}.{name}", self.fields[name]
+
+
+def _tables(document: Document, steps: Sequence[str]) -> list[_Tcp]:
+    """Return the parameters of each endpoint that takes the value at a field of a ``tcp``."""
+    general = _table(document.get("tcp"))
+    tables = [
+        _Tcp(f"{table}[{index}].tcp", _table(entry.get("tcp")), general)
+        for table in ENTRIES
+        for index, entry in enumerate(_entries(document, table))
+        if len(steps) == 2 or list(steps[:2]) == [table, str(index)]
+    ]
+    return tables if tables or len(steps) != 2 else [_Tcp("tcp", {}, general)]
 
 
 def _table(value: Any) -> Document:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _of_no_profile(at: str, table: Document) -> tuple[str, Any] | None:
-    """Return a field that is not as the profile would have it, where all fields are written."""
+def _usual(fields: Document) -> Document:
+    """Return what a profile and a variant have; nothing unless each such field is written."""
     from burstlab.simulation import resolve
 
-    law = {name: table[name] for name in ("profile", "variant") if name in table}
+    law = {name: fields[name] for name in ("profile", "variant") if name in fields}
     try:
         found = resolve({"tcp": law})
     except ScenarioError:
-        return None  # The whole is refused with a better reason.
+        return {}  # The whole is refused with a better reason.
     usual = tcp_of(found, found["flows"][0])
-    if any(name not in table for name, value in usual.items() if value is not None):
-        return None
-    other = next((name for name in usual if name != "profile" and table[name] != usual[name]), None)
-    return None if other is None else (f"{at}{other}", table[other])
+    written = all(name in fields for name, value in usual.items() if value is not None)
+    return usual if written else {}
+
+
+def _of_no_profile(table: _Tcp) -> tuple[str, Any] | None:
+    """Return a field that is not as the profile would have it, where all fields are written."""
+    usual, fields = _usual(table.fields), table.fields
+    other = next((one for one in usual if one != "profile" and fields[one] != usual[one]), None)
+    return None if other is None else table.place(other)
+
+
+def _over_variant(document: Document, settings: Mapping[str, Any]) -> None:
+    """Refuse a variant whose window law is not in force, where all fields are written.
+
+    That is so in the scenario of a result: ``variant = "vegas"`` alone would leave the law that
+    followed from the former variant. Where the law is set too, both are meant.
+    """
+    leaves = _leaves(settings)
+    paths = [steps_of(path) for path in leaves]
+    for (path, value), steps in zip(leaves.items(), paths, strict=True):
+        if steps[-2:] != ["tcp", "variant"]:
+            continue
+        for table in _tables(document, steps):
+            if len(steps) == 2 and "variant" in table.own:
+                continue
+            usual, fields = _usual(table.fields), table.fields
+            law = fields.get("window_law")
+            if not usual or law == usual["window_law"] or law not in _OF_VARIANTS:
+                continue
+            near, there = table.place("window_law")
+            if steps_of(near) in paths:
+                continue
+            raise ScenarioError(
+                path,
+                value,
+                f"its window law has no effect: {near} = {_shown(there)} overrides it",
+                f"set {near} too, such as {near}={usual['window_law']}",
+            )
+
+
+def _leaves(settings: Mapping[str, Any], under: str = "") -> dict[str, Any]:
+    """Return values by the whole path of their field."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        path = f"{under}{name}"
+        found |= _leaves(value, f"{path}.") if isinstance(value, Mapping) else {path: value}
+    return found
 
 
 def _entries(document: Any, table: str) -> list[Mapping[str, Any]]:

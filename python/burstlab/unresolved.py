@@ -1,7 +1,8 @@
-"""Scenarios that a run has resolved, with their TCP parameters back in the general table.
+"""Scenarios that a run has resolved, with only those TCP parameters that do not follow from others.
 
-In the scenario of a result each flow has all its parameters, which override those of ``[tcp]``. To
-ask what another law does there, what a flow took from ``[tcp]`` has to be taken from there again.
+In the scenario of a result ``[tcp]`` has every general parameter, and each flow has what differs.
+An earlier version wrote all parameters at each flow. Written values override the defaults of
+another law. To ask what it does there, values that were defaults have to follow from the law again.
 """
 
 from __future__ import annotations
@@ -23,12 +24,11 @@ _Tcp = dict[str, Any]
 
 
 def unresolved(document: Document) -> Document:
-    """Return a scenario that means the same, in which no flow repeats what ``[tcp]`` says.
+    """Return a scenario that means the same, without parameters that follow from others anyway.
 
-    That is done where each parameter of a flow is written, as a run writes it. A flow that had
-    another value than ``[tcp]`` keeps it, and so does ``[tcp]`` itself what is no default; whether
-    a value was written or followed from others cannot be seen any more, and it is taken to follow
-    where it does.
+    That is done where every parameter is written, in ``[tcp]`` or at a flow, as a run writes it. A
+    flow keeps a value that differs from ``[tcp]``, and ``[tcp]`` keeps what is no default. Whether
+    a value was written or followed cannot be seen any more; it is taken to follow where it does.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ def unresolved(document: Document) -> Document:
         return document
     written: Document = {**document}
     tcp = dict(document.get("tcp") or {})
-    if _is_full(tcp, general):
+    stored = _is_full(tcp, general)
+    if stored:
         tcp = _least(tcp, lambda one: _resolved(one) == general)
         written["tcp"] = tcp
     for table in ENTRIES:
@@ -52,17 +53,19 @@ def unresolved(document: Document) -> Document:
         if isinstance(entries, list):
             pairs = zip(entries, whole[table], strict=False)
             known: dict[str, _Tcp] = {}
-            written[table] = [_loosened(own, tcp_of(whole, of), tcp, known) for own, of in pairs]
+            written[table] = [
+                _loosened(own, tcp_of(whole, of), tcp, known, stored=stored) for own, of in pairs
+            ]
     changed = any(written.get(table) != document.get(table) for table in ("tcp", *ENTRIES))
     return written if changed and _same(written, whole) else document
 
 
 def _loosened(
-    entry: Mapping[str, Any], full: _Tcp, tcp: _Tcp, known: dict[str, _Tcp]
+    entry: Mapping[str, Any], full: _Tcp, tcp: _Tcp, known: dict[str, _Tcp], *, stored: bool
 ) -> dict[str, Any]:
     """Return an entry without the parameters that it has from ``[tcp]`` in any case."""
     own = entry.get("tcp") if isinstance(entry, Mapping) else None
-    if not isinstance(own, Mapping) or not full or not _is_full(own, full):
+    if not isinstance(own, Mapping) or not full or not (stored or _is_full(own, full)):
         return dict(entry)
     text = json.dumps(full, sort_keys=True)
     if text not in known:
@@ -114,4 +117,13 @@ def _same(written: Document, whole: Document) -> bool:
         found = resolve(written)
     except ScenarioError:
         return False
-    return {**found, "tcp": None} == {**whole, "tcp": None}
+    return _spread(found) == _spread(whole)
+
+
+def _spread(whole: Document) -> Document:
+    """Return a resolved scenario with all parameters at each entry, and none in ``[tcp]``."""
+    entries = {
+        table: [{**entry, "tcp": tcp_of(whole, entry)} for entry in whole.get(table) or ()]
+        for table in ENTRIES
+    }
+    return {**whole, "tcp": None, **entries}

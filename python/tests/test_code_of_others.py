@@ -17,6 +17,7 @@ from burstlab.live.running import live
 from burstlab.page import viewer
 from burstlab.page.playing import player
 from burstlab.provenance import MARKS, came_with
+from burstlab.ties import compare_ties
 
 #: A law that leaves a mark wherever it is executed.
 LAW = """
@@ -136,6 +137,7 @@ CALLS: dict[str, Call] = {
     "size": lambda given, leave: sizing.size(
         given, "goodput > 1 b/s", "tcp.window=8,16", replications=2, most=2, allow_code=leave
     ),
+    "ties": lambda given, leave: compare_ties(given, allow_code=leave),
     "view": lambda given, leave: viewer(given, allow_code=leave).close(),
     "play": lambda given, leave: player(str(given), allow_code=leave).close(),
 }
@@ -148,6 +150,7 @@ COMMANDS: dict[str, Callable[[Path], list[str]]] = {
         *("size", str(given), "--for", "goodput > 1 b/s", "--over", "tcp.window=8,16"),
         *("--replications", "2", "--most", "2"),
     ],
+    "check --ties": lambda given: ["check", str(given), "--ties", "--json"],
     "view": lambda given: ["view", str(given), "--export", f"{given}.html"],
     "play": lambda given: ["play", str(given), "--export", f"{given}.html"],
 }
@@ -260,6 +263,7 @@ READERS = {
     "page/touring.py": "reads scenarios of the package",
     "reproduce/context.py": "reads scenarios of the package",
     "surgery/source.py": "refuses every class, whoever wrote it",
+    "ties.py": "hands what it read to run, which has the door",
     "studies/plan.py": "says where there is code; conducting.py refuses it",
 }
 

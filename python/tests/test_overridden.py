@@ -11,9 +11,10 @@ import pytest
 import burstlab as bl
 from burstlab import nearer, sizing
 from burstlab.loading import apply_settings, to_document
+from burstlab.parameters import tcp_of
 from burstlab.unresolved import unresolved
 
-LOSSY = {
+LOSSY: dict[str, Any] = {
     "edge": {"assembly": "timer", "timer": "10 ms"},
     "loss": {"data": {"process": "bernoulli", "probability": 0.02}},
     "run": {"duration": "2 s", "seed": 3},
@@ -25,6 +26,37 @@ PLAN = {"replications": 1, "metrics": ["counters.events"]}
 def stored(tmp_path: Path) -> Path:
     bl.run(LOSSY, out=tmp_path / "result")
     return tmp_path / "result" / "scenario.toml"
+
+
+def of_earlier_version(stored: Path, written: dict[str, Any]) -> dict[str, Any]:
+    """A stored scenario as earlier versions wrote it: all parameters at each flow."""
+    document = to_document(stored)
+    tables = {
+        table: [{**one, "tcp": tcp_of(document, one)} for one in document.get(table) or ()]
+        for table in ("flows", "demand")
+    }
+    return {**document, "tcp": written, **{name: of for name, of in tables.items() if of}}
+
+
+@pytest.fixture
+def earlier(stored: Path) -> Path:
+    """That scenario as a file."""
+    document = of_earlier_version(stored, {})
+    assert document["flows"][0]["tcp"]["variant"] == "sack"
+    file = stored.parent / "earlier.toml"
+    lines = [
+        f"{path} = {json.dumps(value)}"
+        for path, value in (
+            *((f"edge.{key}", value) for key, value in LOSSY["edge"].items()),
+            *((f"loss.data.{key}", value) for key, value in LOSSY["loss"]["data"].items()),
+            *((f"run.{key}", value) for key, value in LOSSY["run"].items()),
+        )
+    ]
+    own = [f"tcp.{key} = {json.dumps(of)}" for key, of in document["flows"][0]["tcp"].items()]
+    file.write_text("\n".join([*lines, "[[flows]]", *own]), encoding="utf-8")
+    prints = [bl.run(one).replications[0].summary["fingerprint"] for one in (stored, file)]
+    assert prints[0] == prints[1]
+    return file
 
 
 def custom(**link: object) -> dict[str, object]:
@@ -125,14 +157,51 @@ def test_a_table_is_judged_by_its_fields_and_an_index_in_either_form():
         to_document(given, ["tcp.window_law=python", "tcp.window_law_class.class=B"])
 
 
-def test_parameters_of_nobody_and_a_profile_of_which_nothing_is_left_are_refused(stored):
+def test_parameters_of_nobody_and_a_profile_of_which_nothing_is_left_are_refused(stored, earlier):
     others = {"network": {"topology": "ring"}, "bursts": [{}], "run": {"duration": "1 ms"}}
     with pytest.raises(bl.ScenarioError, match="no flow and no demand"):
         to_document(others, ["tcp.window=16"])
-    with pytest.raises(bl.ScenarioError, match=r"tcp.profile = ns2: .* flows\[0\].tcp"):
-        to_document(stored, ["tcp.profile=ns2"])
-    with pytest.raises(bl.ScenarioError, match=r"flows\[0\].tcp.profile = ns2: it has no effect"):
-        to_document(stored, ["flows[0].tcp.profile=ns2"])
+    written = r"it has no effect: tcp\.window = 64 overrides it"
+    for setting in ("tcp.profile=ns2", "flows[0].tcp.profile=ns2"):
+        path = setting.partition("=")[0].replace("[", r"\[")
+        with pytest.raises(bl.ScenarioError, match=rf"^{path} = ns2: {written}"):
+            to_document(stored, [setting])
+        old = r"it has no effect: flows\[0\]\.tcp\.(profile|window) = .* overrides it"
+        with pytest.raises(bl.ScenarioError, match=rf"^{path} = ns2: {old}"):
+            to_document(earlier, [setting])
+
+
+def outcome(scenario: Any) -> str:
+    return bl.run(scenario).replications[0].summary["fingerprint"]
+
+
+def test_a_variant_over_a_stored_scenario_is_in_force_or_refused(stored):
+    for variant in ("tahoe", "reno", "new-reno", "linux"):
+        found = outcome(to_document(stored, [f"tcp.variant={variant}"]))
+        assert found == outcome({**LOSSY, "tcp": {"variant": variant}}) != outcome(LOSSY)
+    told = 'its window law has no effect: tcp.window_law = "aimd" overrides it'
+    for path in ("tcp", "flows[0].tcp"):
+        with pytest.raises(bl.ScenarioError) as error:
+            to_document(stored, [f"{path}.variant=vegas"])
+        assert f"{path}.variant = vegas: {told}" in str(error.value)
+        assert "fix: set tcp.window_law too, such as tcp.window_law=vegas" in str(error.value)
+        assert to_document(stored, [f"{path}.variant=vegas", "tcp.window_law=aimd"])
+        both = [f"{path}.variant=vegas", "tcp.window_law=vegas"]
+        found = outcome(to_document(stored, both))
+        assert found == outcome({**LOSSY, "tcp": {"variant": "vegas"}})
+    with pytest.raises(bl.InputError, match="its window law has no effect"):
+        bl.study({"scenario": str(stored), **PLAN, "grid": {"tcp.variant": ["sack", "vegas"]}})
+    # Whoever writes a scenario may have the one without the other.
+    assert to_document({"tcp": {"window_law": "aimd"}}, ["tcp.variant=vegas"])
+
+
+def test_a_variant_leaves_the_law_of_vegas_only_with_another(tmp_path):
+    bl.run({**LOSSY, "tcp": {"variant": "vegas"}}, out=tmp_path / "vegas")
+    stored = tmp_path / "vegas" / "scenario.toml"
+    with pytest.raises(bl.ScenarioError, match=r'tcp.window_law = "vegas" overrides it'):
+        to_document(stored, ["tcp.variant=reno"])
+    found = outcome(to_document(stored, ['tcp={variant="reno", window_law="aimd"}']))
+    assert found == outcome({**LOSSY, "tcp": {"variant": "reno"}})
 
 
 def test_what_is_set_twice_is_refused(burstlab, small_file):
@@ -152,14 +221,14 @@ def test_what_is_set_twice_is_refused(burstlab, small_file):
         assert f"it has no effect: {flags[0]} {flags[1]} takes its place" in answer.err
 
 
-def test_every_way_of_setting_a_field_of_a_stored_scenario(stored, tmp_path, burstlab):
+def test_every_way_of_setting_a_field_that_each_flow_has(earlier, burstlab):
     """The law of all flows, over a scenario in which each flow has one."""
     told = r"tcp.variant = reno: it has no effect: flows\[0\].tcp.variant = \"sack\" overrides it"
-    answer = burstlab("run", stored, "--set", "tcp.variant=reno")
+    answer = burstlab("run", earlier, "--set", "tcp.variant=reno")
     assert answer.status == 2 and "flows[0].tcp.variant" in answer.err and not answer.out
-    answer = burstlab("view", stored, "--set", "tcp.variant=reno")
+    answer = burstlab("view", earlier, "--set", "tcp.variant=reno")
     assert answer.status == 2 and "flows[0].tcp.variant" in answer.err
-    answer = burstlab("live", stored, "--set", "tcp.variant=reno")
+    answer = burstlab("live", earlier, "--set", "tcp.variant=reno")
     assert answer.status == 2 and "flows[0].tcp.variant" in answer.err
     for part in (
         {"set": {"tcp.variant": "reno"}},
@@ -170,14 +239,43 @@ def test_every_way_of_setting_a_field_of_a_stored_scenario(stored, tmp_path, bur
         {"schemes": {"a": {"tcp.variant": "reno"}, "b": {}}},
     ):
         with pytest.raises(bl.InputError, match=told):
+            bl.study({"scenario": str(earlier), **PLAN, **part})
+    with pytest.raises(bl.ScenarioError, match=told):
+        sizing.size(earlier, "goodput > 1 b/s", "tcp.variant=reno,sack", replications=2, most=2)
+    with pytest.raises(bl.ScenarioError, match=told):
+        sizing.size(earlier, "goodput > 1 b/s", "tcp.window=1..4", settings=["tcp.variant=reno"])
+
+
+def test_every_way_of_setting_a_field_of_a_stored_scenario(stored, tmp_path, burstlab):
+    """A variant that holds, and a profile of which nothing is left, in a scenario of today."""
+    answer = burstlab("run", stored, "--set", "tcp.variant=reno", "--json")
+    assert answer.status == 0
+    changed = outcome({**LOSSY, "tcp": {"variant": "reno"}})
+    assert json.loads(answer.out)["replications"][0]["fingerprint"] == changed != outcome(stored)
+    told = "tcp.profile = ns2: it has no effect: tcp.window = 64 overrides it"
+    for verb in ("run", "view", "live"):
+        answer = burstlab(verb, stored, "--set", "tcp.profile=ns2")
+        assert answer.status == 2 and told in answer.err and not answer.out
+    for part in (
+        {"set": {"tcp.profile": "ns2"}},
+        {"grid": {"tcp.profile": ["rfc", "ns2"]}},
+        {"list": [{"tcp.profile": "ns2"}]},
+        {"list": {"tcp.profile": ["ns2"]}},
+        {"random": {"points": 1, "ranges": {"tcp.profile": ["ns2"]}}},
+        {"schemes": {"a": {"tcp.profile": "ns2"}, "b": {}}},
+    ):
+        with pytest.raises(bl.InputError, match=told):
             bl.study({"scenario": str(stored), **PLAN, **part})
     with pytest.raises(bl.ScenarioError, match=told):
-        sizing.size(stored, "goodput > 1 b/s", "tcp.variant=reno,sack", replications=2, most=2)
+        sizing.size(stored, "goodput > 1 b/s", "tcp.profile=ns2,rfc", replications=2, most=2)
     with pytest.raises(bl.ScenarioError, match=told):
-        sizing.size(stored, "goodput > 1 b/s", "tcp.window=1..4", settings=["tcp.variant=reno"])
+        sizing.size(stored, "goodput > 1 b/s", "tcp.window=1..4", settings=["tcp.profile=ns2"])
     bl.study({"scenario": LOSSY, **PLAN}, out=tmp_path / "study")
-    answer = burstlab("run", tmp_path / "study", "--point", "0", "--set", "tcp.variant=reno")
-    assert answer.status == 2 and "flows[0].tcp.variant" in answer.err
+    words = ("run", tmp_path / "study", "--point", "0", "--set")
+    answer = burstlab(*words, "tcp.profile=ns2")
+    assert answer.status == 2 and told in answer.err
+    answer = burstlab(*words, "tcp.variant=reno", "--json")
+    assert json.loads(answer.out)["replications"][0]["fingerprint"] == changed
 
 
 def test_what_a_plan_sets_and_replaces_is_refused():
@@ -207,6 +305,15 @@ GIVEN = {
         "tcp": {"window": 40},
         "flows": [{"count": 2}, {"tcp": {"delayed_ack": True}}, {"tcp": {"rto_min": "300 ms"}}],
     },
+    "own": {
+        "tcp": {"rto_min": "300 ms"},
+        "flows": [
+            {},
+            {"tcp": {"window": 8}},
+            {"tcp": {"profile": "ns2"}},
+            {"tcp": {"profile": "linux"}},
+        ],
+    },
     "demand": {
         "network": {"topology": "ring", "link_length_km": 10},
         "tcp": {"window": 30},
@@ -220,21 +327,35 @@ def test_laws_over_a_stored_scenario_are_those_over_the_one_it_was_made_of(name,
     scenario: dict[str, Any] = {**LOSSY, "run": {"duration": "500 ms", "seed": 3}, **GIVEN[name]}
     bl.run(scenario, out=tmp_path / "result")
     stored = tmp_path / "result" / "scenario.toml"
-    # As a result may have it too: the general table with every field.
-    full = to_document(stored)
-    defaults = bl.resolve({**scenario, "flows": [{}], "demand": []})["flows"][0]["tcp"]
-    full["tcp"] = {key: value for key, value in defaults.items() if value is not None}
+    # As earlier versions stored it: all parameters at each flow; and with all of `[tcp]` too.
+    earlier = of_earlier_version(stored, scenario.get("tcp", {}))
+    full = {**earlier, "tcp": to_document(stored)["tcp"]}
     tables = [
         bl.compare(LAWS, one, replications=2).study.runs.to_pylist()
-        for one in (scenario, stored, full)
+        for one in (scenario, stored, earlier, full)
     ]
     numbers = [
         [{k: v for k, v in row.items() if k != "fingerprint"} for row in rows] for rows in tables
     ]
-    assert numbers[0] == numbers[1] == numbers[2]
+    for other in numbers[1:]:
+        assert other == numbers[0]
     if name != "demand":
         means = {json.dumps(numbers[0][place], default=str) for place in (0, 2, 4)}
         assert len(means) == 3
+
+
+def test_a_flow_with_a_variant_of_its_own_keeps_it_in_a_stored_scenario(tmp_path):
+    own = [{}, {"tcp": {"variant": "vegas"}}, {"tcp": {"variant": "linux", "rto_min": "300 ms"}}]
+    scenario = {**LOSSY, "tcp": {"window": 40}, "flows": own}
+    bl.run(scenario, out=tmp_path / "result")
+    stored = tmp_path / "result" / "scenario.toml"
+    earlier = of_earlier_version(stored, {"window": 40})
+    runs = [
+        bl.compare(["reno", "sack", "vegas"], one, replications=1).study.runs.to_pylist()
+        for one in (scenario, stored, earlier)
+    ]
+    assert runs[0] == runs[1] == runs[2]
+    assert len({row["fingerprint"] for row in runs[0]}) == 3
 
 
 def test_a_scenario_that_no_run_resolved_stays_as_it_is():
@@ -242,14 +363,21 @@ def test_a_scenario_that_no_run_resolved_stays_as_it_is():
         assert unresolved({**LOSSY, **given}) == {**LOSSY, **given}
 
 
-def test_laws_of_flows_that_have_their_own_are_refused():
+def test_laws_of_flows_that_have_their_own_are_refused(tmp_path):
+    other = {**LOSSY, "flows": [{"tcp": {"variant": "reno"}}]}
+    bl.run(other, out=tmp_path / "result")
+    stored = tmp_path / "result" / "scenario.toml"
+    for one in (other, stored, of_earlier_version(stored, {})):
+        with pytest.raises(bl.InputError, match=r"tcp.variant = sack: .*flows\[0\].tcp.variant"):
+            bl.compare(["sack", "reno"], one, replications=1)
     alone = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}]}
     with pytest.raises(bl.InputError, match=r"tcp.variant = reno: .*flows\[0\].tcp.variant"):
         bl.compare(["reno", "sack"], alone, replications=1)
     beside = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}, {}]}
     found = bl.compare(["reno", "sack"], beside, replications=1)
-    assert [found.study.scenario(0, name)["flows"][1]["tcp"]["variant"] for name in found.names] \
-        == ["reno", "sack"]  # fmt: skip
+    resolved = [found.study.scenario(0, name) for name in found.names]
+    assert [tcp_of(one, one["flows"][1])["variant"] for one in resolved] == ["reno", "sack"]
+    assert [tcp_of(one, one["flows"][0])["variant"] for one in resolved] == ["sack", "sack"]
 
 
 def test_the_scenarios_own_window_law_gives_way(root):
