@@ -33,6 +33,7 @@ __all__ = [
     "simulate",
     "simulate_kept",
     "simulate_several",
+    "warnings",
 ]
 
 __version__: str
