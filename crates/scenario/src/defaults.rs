@@ -117,7 +117,7 @@ fn definition(field: &Value) -> Option<&str> {
     of.into_iter().find_map(|one| one["$ref"].as_str()).and_then(|name| name.strip_prefix('#'))
 }
 
-/// The value of the first case, then those of others.
+/// The value of the first case, then those of the other cases.
 fn words(cases: &[(Value, Vec<&'static str>)]) -> String {
     let written = cases.iter().enumerate().map(|(index, (value, names))| {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

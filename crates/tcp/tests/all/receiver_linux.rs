@@ -359,5 +359,5 @@ fn a_third_run_of_early_segments_ends_the_wait_of_an_ack_for_several() {
     let acks = take(&mut script, first + 20);
     assert_eq!(acks.len(), 1);
     let blocks = [(first + 10, first + 11), (first, first + 6)];
-    assert_eq!(acks[0].0.sack.as_slice(), blocks, "the third run is told of later");
+    assert_eq!(acks[0].0.sack.as_slice(), blocks, "the third run is reported later");
 }

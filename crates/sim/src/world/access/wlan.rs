@@ -47,7 +47,7 @@ pub(in crate::world) struct Wireless {
     /// What becomes of packets. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     outcomes: Vec<Outcome<Packet>>,
-    /// The same, as the world is told. Not stored: a buffer, empty between two events.
+    /// The same, as reported to the world. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     crossed: Vec<AirEvent>,
 }

@@ -138,7 +138,7 @@ impl Ops {
         context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::CongestionNotice(slot)));
     }
 
-    /// Sees to it that there is a timer where notifications wait for a slot on `link`. One that was
+    /// Sets a timer, if there is none, where notifications wait for a slot on `link`. One that was
     /// set for notifications that are gone comes no later, and goes on from there.
     fn times(&mut self, link: u32, context: &mut Context) {
         let fibre = &mut self.fibres[link as usize];
