@@ -119,7 +119,7 @@ pub struct Output {
 }
 
 /// A scenario that runs. A plain value: a clone goes on from the same instant.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Simulation {
     pub(crate) world: World,
     head: Head,
@@ -129,6 +129,24 @@ pub struct Simulation {
     stacks: bool,
     warnings: Vec<String>,
     pub(crate) running: bool,
+}
+
+/// Written by hand to stay in this crate: a derived clone is inlined, and the extension module then
+/// holds a second copy of what clones each type of a world.
+impl Clone for Simulation {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        let Self { world, head, traced, foreign, stacks, warnings, running } = self;
+        Self {
+            world: world.clone(),
+            head: head.clone(),
+            traced: *traced,
+            foreign: *foreign,
+            stacks: *stacks,
+            warnings: warnings.clone(),
+            running: *running,
+        }
+    }
 }
 
 impl Simulation {
