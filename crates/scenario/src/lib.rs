@@ -18,6 +18,7 @@ mod error;
 mod failure;
 mod fill;
 mod flow;
+mod idle_classes;
 mod injection;
 mod interrupt;
 mod limits;

@@ -21,6 +21,7 @@ pub(super) fn warnings(scenario: &Scenario, demand: &[DemandLaw], heeded: bool) 
     found.extend(idle_drain(scenario));
     found.extend(unheeded_marks(scenario, heeded));
     found.extend(looks_in_step(scenario));
+    found.extend(super::idle_classes::warnings(scenario));
     found
 }
 
