@@ -704,9 +704,10 @@ class Network(_Section):
     link_rate : str (rate), default "10 Gb/s"
         Rate of every fibre, in both directions; with several wavelengths, the rate of each. At
         least 100 b/s.
-    link_delay : str (time), default "10 ms"
+    link_delay : str (time), optional
         All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
-        one way. Absent: what follows from `link_length_km`, or "10 ms". At most 100000 s.
+        one way. Absent: what follows from `link_length_km`, or "10 ms"; in the shapes of a data
+        centre, `fat-tree` and `leaf-spine`, "1 us". At most 100000 s.
     link_delays : sequence of str (time), optional
         `path`: propagation delay of each fibre from ingress to egress, where they differ;
         `core_nodes` + 1 values that take the place of `link_delay`. Each at most 100000 s.
@@ -738,8 +739,9 @@ class Network(_Section):
     routes_per_pair : int, optional
         All but `path`: routes from each node with hosts to each other, the shortest ones without
         loops; fewer where there are not as many. Absent: 1, with `ecmp` 16. From 1 to 100.
-    route_choice : RouteChoice, default "first"
-        All but `path`: which of several routes a burst takes. Absent: `first`.
+    route_choice : RouteChoice, optional
+        All but `path`: which of several routes a burst takes. Absent: `first`; in `fat-tree` and
+        `leaf-spine` `ecmp`, without `[ops]`.
     route : sequence of NetworkRoute, optional
         All but `path`: routes that come before the shortest ones and count among `routes_per_pair`;
         they are all kept. Each holds for one direction.
@@ -1173,9 +1175,12 @@ class Signalling(_Section):
     processors : int, optional
         Headers a node works on at a time; further ones wait. Absent: headers never wait. From 1 to
         1000.
-    guard : str (time), default "1 us"
+    guard : str (time), optional
         What the offset time has to spare beyond hops x `processing`: it covers the sending of the
-        header, its waiting, and `switching`. At most 1000 s.
+        header, its waiting, and `switching`. The default is 1 us where that is enough on every
+        route for a header that waits nowhere. Else it is twice what such a header needs, in whole
+        microseconds: `switching`, and the sending of the header on all fibres of the longest route
+        but the last. At most 1000 s.
     offset : str (time), optional
         Offset time of every burst, in place of hops x `processing` + `guard`. At most 1000 s.
     switching : str (time), default "0 s"

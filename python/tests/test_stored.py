@@ -24,6 +24,7 @@ from burstlab.scenario import Profile, Topology
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python/burstlab"
 PAGE = ROOT / "docs/reference/scenario.md"
+TOPOLOGY = ROOT / "docs/models/topology.md"
 MESH = ROOT / "docs/models/mesh.md"
 SCHEMA: dict[str, Any] = json.loads((PACKAGE / "data/scenario.schema.json").read_text())
 
@@ -307,3 +308,15 @@ def test_the_page_of_the_mesh_says_what_a_mesh_assumes():
     named = dict(rows).keys()
     assert {"core.conversion", "core.scheduler", "core.contention", "edge.port"} <= named
     assert {"run.tie_break", "signalling.guard", "signalling.offset"} <= named
+
+
+def test_the_page_of_topologies_says_what_each_shape_has():
+    part = TOPOLOGY.read_text().partition("\nWhat a network has")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`\"[^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", part, re.MULTILINE)
+    shapes = {name: cells for names, *cells in rows for name in re.findall(r'`"([\w-]+)"`', names)}
+    assert len(shapes) == 11
+    for shape, cells in shapes.items():
+        network = bl.resolve({"network": {"topology": shape}})["network"]
+        found = [network.get(name) for name in ("link_delay", "route_choice", "routes_per_pair")]
+        said = [None if cell == "none" else json.loads(cell.strip("`")) for cell in cells]
+        assert found == said, shape

@@ -59,6 +59,10 @@ pub(super) fn through(
     }
     if scenario.ops.is_none() {
         control_plane(scenario)?;
+        if scenario.signalling.guard.is_none() {
+            let guard = control::default_guard(scenario, graph, routes);
+            scenario.signalling.guard = Some(guard);
+        }
         control::offsets(scenario, &through.lengths, graph, routes)?;
         core(scenario)?;
         injection::check(scenario, graph, routes)?;

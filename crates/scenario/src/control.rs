@@ -5,10 +5,64 @@ use burstlab_units::{Serializer, Span};
 
 use super::check_mesh::error;
 use super::error::Check;
+use super::limits::CONTROL_MAX;
 use super::{IngressPort, Per, Scenario};
 use crate::topology::{Graph, Routes};
 
-/// Whether headers that wait nowhere come in time.
+/// What the offset times of a mesh leave for headers, where nothing says it and it is enough.
+const USUAL_GUARD: Span = Span::from_us(1);
+
+/// A pair of edge nodes, and what its headers need.
+struct Need {
+    from: u32,
+    to: u32,
+    /// Fibres of its longest route, detours included.
+    hops: usize,
+    /// Time for processing, in the offset time whatever the guard is.
+    processing: Span,
+    /// Offset time that is enough for a header that waits nowhere.
+    offset: Span,
+}
+
+/// What the headers of each pair of edge nodes with a route need.
+fn needs<'a>(
+    scenario: &'a Scenario,
+    graph: &Graph,
+    routes: &'a Routes,
+) -> impl Iterator<Item = Need> + use<'a> {
+    let signalling = &scenario.signalling;
+    let sending = sending(scenario);
+    let edges = graph.edges().to_vec();
+    let ends = edges.clone().into_iter();
+    let pairs = ends.flat_map(move |from| edges.clone().into_iter().map(move |to| (from, to)));
+    let detour = scenario.core.detour();
+    pairs.filter(|(from, to)| from != to).filter_map(move |(from, to)| {
+        let hops = routes.of(from, to).iter().map(|route| route.len() + detour).max()?;
+        let processing = signalling.processing * hops as u64;
+        // At an electronic port a burst has its wavelength before its header is processed.
+        let first = hops == 1 && scenario.edge.port == IngressPort::Fifo;
+        let on_the_way = sending * (hops as u64 - 1);
+        let offset = if first { Span::ZERO } else { processing + on_the_way };
+        Some(Need { from, to, hops, processing, offset: offset + signalling.switching })
+    })
+}
+
+/// The guard time of a scenario that writes none: 1 us where that is enough for headers that wait
+/// nowhere, else twice what they need, in whole microseconds. So there is as much time again for
+/// them to wait.
+pub(super) fn default_guard(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Span {
+    let needed = needs(scenario, graph, routes)
+        .map(|need| need.offset.as_ps().saturating_sub(need.processing.as_ps()))
+        .max()
+        .unwrap_or(0);
+    if needed <= USUAL_GUARD.as_ps() {
+        return USUAL_GUARD;
+    }
+    let micros = needed.saturating_mul(2).div_ceil(Span::from_us(1).as_ps());
+    Span::from_ps(micros.saturating_mul(Span::from_us(1).as_ps())).min(CONTROL_MAX)
+}
+
+/// Whether headers that wait nowhere come in time. The guard time is there already.
 pub(super) fn offsets(
     scenario: &Scenario,
     lengths: &[Sampler],
@@ -16,26 +70,16 @@ pub(super) fn offsets(
     routes: &Routes,
 ) -> Check {
     let signalling = &scenario.signalling;
-    let sending = sending(scenario);
-    let edges = graph.edges();
-    let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-    let detour = scenario.core.detour();
-    for (from, to) in pairs.filter(|(from, to)| from != to) {
-        let Some(hops) = routes.of(from, to).iter().map(|route| route.len() + detour).max() else {
-            continue;
-        };
-        let work = signalling.processing * hops as u64;
-        // At an electronic port a burst has its wavelength before its header is processed.
-        let first = hops == 1 && scenario.edge.port == IngressPort::Fifo;
-        let needed = if first { Span::ZERO } else { work + sending * (hops as u64 - 1) };
-        let needed = needed + signalling.switching;
-        let offset = signalling.offset.unwrap_or(work + signalling.guard);
+    let guard = signalling.guard();
+    for need in needs(scenario, graph, routes) {
+        let Need { from, to, hops, processing, offset: needed } = need;
+        let offset = signalling.offset.unwrap_or(processing + guard);
         if offset >= needed {
             continue;
         }
         let (field, value) = match signalling.offset {
             Some(offset) => ("signalling.offset", offset),
-            None => ("signalling.guard", signalling.guard),
+            None => ("signalling.guard", guard),
         };
         let short = Span::from_ps(needed.as_ps() - offset.as_ps());
         let (from, to) = (graph.name(from), graph.name(to));
@@ -139,4 +183,65 @@ fn busiest(
     let header = sending(scenario).as_secs_f64() / f64::from(scenario.signalling.channels);
     let loads = (0..).zip(rates).map(|(link, rate): (u32, f64)| (rate * header, link));
     loads.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(load, _)| *load > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn guard(network: &Value, more: &Value) -> Span {
+        let mut written = json!({"network": network});
+        for (table, fields) in more.as_object().into_iter().flatten() {
+            written[table] = fields.clone();
+        }
+        let scenario = Scenario::from_json(&written.to_string()).expect("it reads");
+        let resolved = scenario.resolve().unwrap_or_else(|error| panic!("{written}: {error}"));
+        resolved.scenario.signalling.guard.expect("it was filled in")
+    }
+
+    #[test]
+    fn a_guard_that_suffices_stays_what_it_is() {
+        for topology in ["nsfnet", "ring", "star", "leaf-spine", "fat-tree"] {
+            let found = guard(&json!({"topology": topology}), &json!({}));
+            assert_eq!(found, Span::from_us(1), "{topology}");
+        }
+    }
+
+    #[test]
+    fn a_slow_network_has_twice_what_a_header_needs() {
+        // Four fibres: the header of 64 B is sent on three of them, 512 ns each.
+        let line = json!({"topology": "line", "nodes": 5, "link_rate": "1 Gb/s"});
+        assert_eq!(guard(&line, &json!({})), Span::from_us(4));
+        let switching = json!({"signalling": {"switching": "20 us"}});
+        assert_eq!(guard(&line, &switching), Span::from_us(44));
+    }
+
+    #[test]
+    fn long_routes_have_what_they_need() {
+        let line = json!({"topology": "line", "nodes": 30, "link_rate": "10 Gb/s"});
+        // Sent on 28 of 29 fibres, 51.2 ns each.
+        assert_eq!(guard(&line, &json!({})), Span::from_us(3));
+    }
+
+    #[test]
+    fn all_shapes_run_at_every_rate() {
+        for topology in
+            ["line", "ring", "star", "dumbbell", "fat-tree", "leaf-spine", "torus", "nsfnet"]
+        {
+            for rate in ["1 Mb/s", "100 Mb/s", "1 Gb/s", "2.5 Gb/s"] {
+                guard(&json!({"topology": topology, "link_rate": rate}), &json!({}));
+            }
+        }
+    }
+
+    #[test]
+    fn a_guard_that_is_written_holds() {
+        let line = json!({"network": {"topology": "line", "nodes": 5, "link_rate": "1 Gb/s"},
+                          "signalling": {"guard": "1 us"}});
+        let scenario = Scenario::from_json(&line.to_string()).expect("it reads");
+        let error = scenario.resolve().expect_err("headers come late").to_string();
+        assert!(error.contains("signalling.guard"), "{error}");
+    }
 }

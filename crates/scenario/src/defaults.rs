@@ -149,8 +149,6 @@ mod tests {
             ("Demand", "pattern", json!("poisson")),
             ("Network", "core_nodes", json!(2)),
             ("Network", "nodes", json!(4)),
-            ("Network", "link_delay", json!("10 ms")),
-            ("Network", "route_choice", json!("first")),
             ("Traffic", "period", json!("10 s")),
             ("Marks", "chance", json!(0.02)),
             ("Wlan", "frames", json!("all")),
@@ -163,8 +161,13 @@ mod tests {
         }
         let window = &field(&schema, "Tcp", "window")["x-default"];
         assert_eq!(window, "`64`; `ns2`, `ns2-2003`: `20`; `linux`: `8192`");
-        let routes = &field(&schema, "Network", "routes_per_pair")["x-default"];
-        assert_eq!(routes, "`1`; `ecmp`: `16`");
+        for (name, said) in [
+            ("routes_per_pair", "`1`; `ecmp`, `fat-tree`, `leaf-spine`: `16`"),
+            ("route_choice", "`\"first\"`; `fat-tree`, `leaf-spine`: `\"ecmp\"`"),
+            ("link_delay", "`\"10 ms\"`; `fat-tree`, `leaf-spine`: `\"1 us\"`"),
+        ] {
+            assert_eq!(field(&schema, "Network", name)["x-default"], said, "{name}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod failure;
 mod fill;
 mod flow;
 mod idle_classes;
+mod idle_switches;
 mod injection;
 mod interrupt;
 mod limits;

@@ -38,7 +38,8 @@ pub struct Network {
     #[schemars(extend("x-minimum" = RATE_MIN))]
     pub link_rate: Rate,
     /// All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
-    /// one way. Absent: what follows from `link_length_km`, or "10 ms".
+    /// one way. Absent: what follows from `link_length_km`, or "10 ms"; in the shapes of a data
+    /// centre, `fat-tree` and `leaf-spine`, "1 us".
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delay: Option<Span>,
@@ -90,7 +91,8 @@ pub struct Network {
     #[schemars(range(min = 1, max = ROUTES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes_per_pair: Option<usize>,
-    /// All but `path`: which of several routes a burst takes. Absent: `first`.
+    /// All but `path`: which of several routes a burst takes. Absent: `first`; in `fat-tree` and
+    /// `leaf-spine` `ecmp`, without `[ops]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route_choice: Option<RouteChoice>,
     /// All but `path`: routes that come before the shortest ones and count among
@@ -285,6 +287,11 @@ impl Topology {
         matches!(self, Self::Line | Self::Ring | Self::Star | Self::Dumbbell)
     }
 
+    /// Whether it is a shape of a data centre: short fibres, and equal routes to share the load.
+    pub(super) fn is_fabric(self) -> bool {
+        matches!(self, Self::FatTree | Self::LeafSpine)
+    }
+
     fn is_nsfnet(self) -> bool {
         matches!(self, Self::Nsfnet | Self::Nsfnet8e6c | Self::NsfnetDeeprmsa)
     }
@@ -307,7 +314,11 @@ impl Network {
     /// Which of several routes a burst takes.
     #[must_use]
     pub fn route_choice(&self) -> RouteChoice {
-        self.route_choice.unwrap_or_default()
+        let usual = || match self.topology.is_fabric() {
+            true => RouteChoice::Ecmp,
+            false => RouteChoice::First,
+        };
+        self.route_choice.unwrap_or_else(usual)
     }
 
     /// Assembly queues for each pair of nodes where there would be one if all flows went the same
@@ -333,7 +344,7 @@ impl Network {
             self.wavelengths = Some(self.wavelengths());
             self.routing.get_or_insert_default();
             self.routes_per_pair = Some(self.routes_per_pair());
-            self.route_choice.get_or_insert_default();
+            self.route_choice = Some(self.route_choice());
             self.nodes = topology.is_counted().then_some(self.node_count());
         }
         for link in self.link.iter_mut().flatten() {
@@ -378,7 +389,7 @@ impl Network {
         self.wavelengths.unwrap_or(1)
     }
 
-    fn routes_per_pair(&self) -> usize {
+    pub(super) fn routes_per_pair(&self) -> usize {
         let equal = self.route_choice() == RouteChoice::Ecmp;
         self.routes_per_pair.unwrap_or(if equal { ECMP_ROUTES } else { 1 })
     }
@@ -390,7 +401,8 @@ impl Network {
     /// The delay of every fibre, where all are alike.
     fn uniform_delay(&self) -> Span {
         let by_length = self.link_length_km.map(|km| self.over(km));
-        self.link_delay.or(by_length).unwrap_or(Span::from_ms(10))
+        let usual = if self.topology.is_fabric() { Span::from_us(1) } else { Span::from_ms(10) };
+        self.link_delay.or(by_length).unwrap_or(usual)
     }
 
     /// The delay over `km`, rounded to a picosecond; [`Span::MAX`] where it is too long.

@@ -12,8 +12,8 @@ use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
-    ScenarioError, Stacks, WlanLaw, check, control, failure, fill, live, names, network, ranges,
-    unused, wlan,
+    ScenarioError, Stacks, Topology, WlanLaw, check, control, failure, fill, idle_switches, live,
+    names, network, ranges, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -70,6 +70,10 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let mut scenario = written.clone();
     let usual = if scenario.others_send() { Vec::new() } else { vec![Flow::default()] };
     scenario.flows.get_or_insert(usual);
+    if scenario.ops.is_some() && scenario.network.topology != Topology::Path {
+        // A slotted network has one route for each pair, in every shape.
+        scenario.network.route_choice.get_or_insert_default();
+    }
     let mesh = network::check(&scenario.network, watch)?;
     live::expand(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     names::check(&scenario)?;
@@ -81,6 +85,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches } = through;
     if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
         warnings.extend(control::warning(&scenario, &lengths, graph, routes));
+        warnings.extend(idle_switches::warning(&scenario.network, graph, routes));
     }
     let failures = failure::read(&scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;

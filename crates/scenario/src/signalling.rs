@@ -22,9 +22,14 @@ pub struct Signalling {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
     /// What the offset time has to spare beyond hops x `processing`: it covers the sending of the
-    /// header, its waiting, and `switching`.
+    /// header, its waiting, and `switching`. The default is 1 us where that is enough on every
+    /// route for a header that waits nowhere. Else it is twice what such a header needs, in whole
+    /// microseconds: `switching`, and the sending of the header on all fibres of the longest route
+    /// but the last.
+    #[schemars(extend("x-default" = "`\"1 us\"`, or more on long routes and at low rates"))]
     #[schemars(extend("x-maximum" = CONTROL_MAX))]
-    pub guard: Span,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Span>,
     /// Offset time of every burst, in place of hops x `processing` + `guard`.
     #[schemars(extend("x-default" = "by `processing` and `guard`"))]
     #[schemars(extend("x-maximum" = CONTROL_MAX))]
@@ -72,7 +77,7 @@ impl Default for Signalling {
             protocol: Protocol::Jet,
             processing: Span::from_us(10),
             processors: None,
-            guard: Span::from_us(1),
+            guard: None,
             offset: None,
             switching: Span::ZERO,
             header_size: Bytes::new(64),
@@ -81,5 +86,13 @@ impl Default for Signalling {
             requests: 8,
             retry: Span::from_ms(1),
         }
+    }
+}
+
+impl Signalling {
+    /// The guard time of a resolved scenario; 0 s where it has none to resolve, as on a path.
+    #[must_use]
+    pub fn guard(&self) -> Span {
+        self.guard.unwrap_or_default()
     }
 }

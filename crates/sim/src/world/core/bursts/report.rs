@@ -82,7 +82,7 @@ impl Mesh {
         let signalling = &self.scenario.signalling;
         let (field, value) = match signalling.offset {
             Some(offset) => ("signalling.offset", offset),
-            None => ("signalling.guard", signalling.guard),
+            None => ("signalling.guard", signalling.guard()),
         };
         let worst =
             network.links.iter().max_by(|a, b| a.control_load.total_cmp(&b.control_load))?;

@@ -106,7 +106,7 @@ impl Rules {
             drops_behind: room.packets.is_some() || room.bytes.is_some(),
             protocol: signalling.protocol,
             processing: signalling.processing,
-            guard: signalling.guard,
+            guard: signalling.guard(),
             spacing: edge.spacing,
             offset: signalling.offset,
             switching: signalling.switching,
