@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from burstlab import classes
 from burstlab.errors import InputError, unknown
 from burstlab.files import named_text
 from burstlab.loading import Document, ScenarioLike, admitted
 from burstlab.nearer import ENTRIES
-from burstlab.provenance import came_with
 from burstlab.simulation import override, resolve
 from burstlab.unresolved import unresolved
 
@@ -187,7 +185,8 @@ def compare(
     progress
         Whether a bar is shown, on a terminal as in Jupyter.
     allow_code
-        Execute Python code that came with the scenario, or lies in a result; see `burstlab.run`.
+        Execute Python code that came with the scenario or a law, or lies in a result; see
+        `burstlab.run`.
 
     Raises
     ------
@@ -221,7 +220,7 @@ def compare(
         "metrics": [path for *_, path in MEASURES],
         "schemes": {name: {"tcp": fields} for name, fields in schemes.items()},
     }
-    # The classes are the caller's own.
+    # The scenario and the laws came through that door already.
     found = study(plan, out=out, jobs=jobs, progress=progress, allow_code=True)
     return Laws(found, list(named))
 
@@ -253,10 +252,11 @@ def _schemes(named: Mapping[str, Law], *, allow_code: bool) -> dict[str, dict[st
     schemes: dict[str, dict[str, Any]] = {}
     for name, law in named.items():
         fields = _fields(name, law)
+        if not isinstance(law, type):
+            # A class itself is the caller's own; a name or fields may lead to code of a result.
+            admitted({"tcp": fields}, allow_code=allow_code)
         if not isinstance(law, Mapping) and fields.get("window_law") == "python":
             given = fields["window_law_class"]
-            if "file" in given and came_with(given["file"]) is not None:
-                classes.refuse(f"{given['file']}:{given['class']}", allow=allow_code)
             source = given.get("source") or named_text(Path(given["file"]), name)
             if beside or _needs_linux(source, given["class"]):
                 fields = {"variant": "linux", "profile": "linux", **fields}

@@ -10,11 +10,15 @@ import json
 import os
 from pathlib import Path
 
-#: Files that show who wrote a directory: a run, a study, a data set, a reproduction, a question.
+#: Files that show who wrote a directory: a run, a study, a data set, a reproduction, a question,
+#: and one that is not answered yet.
 MARKS = (
     *("summary.json", ".summary.json", "study.json", "dataset.json"),
-    *("reproduce.json", "what-if.json", "blame.json"),
+    *("reproduce.json", "what-if.json", "blame.json", ".prices.jsonl"),
 )
+
+#: The same of checkpoints.
+CHECKPOINT = "replication-*.ckpt"
 
 
 def came_with(path: str | os.PathLike[str]) -> Path | None:
@@ -30,6 +34,7 @@ def came_with(path: str | os.PathLike[str]) -> Path | None:
         near = where if where.is_dir() else where.parent
         for directory in (near, *near.parents):
             marks = [mark for name in MARKS if (mark := directory / name).is_file()]
+            marks += directory.glob(CHECKPOINT)
             if marks and (directory == near or any(map(_is_ours, marks))):
                 return directory
     return None

@@ -221,6 +221,48 @@ def test_a_law_that_lies_in_a_result_needs_leave_too(tmp_path):
     assert case.executed()
 
 
+@pytest.mark.parametrize("how", ["window_law", "detector", "source"])
+def test_fields_of_a_law_that_lead_into_a_result_need_leave_too(how, tmp_path):
+    case = Case(tmp_path)
+    theirs = file_beside(case).parent / "law.py"
+    given: dict[str, str] = {"file": str(theirs), "class": "Law"}
+    if how == "source":
+        given = {"source": theirs.read_text(), "name": "law.py", "class": "Law"}
+    choice = "detector" if how == "detector" else "window_law"
+    laws = {"theirs": {choice: "python", f"{choice}_class": given}, "ours": "reno"}
+    scenario = {"run": {"duration": "100 ms"}}
+    with pytest.raises(bl.ScenarioError, match="allow_code=True"):
+        bl.compare(laws, scenario, replications=1)
+    assert not case.executed()
+
+
+def test_a_value_of_size_that_leads_into_a_result_needs_leave(tmp_path):
+    case = Case(tmp_path)
+    theirs = file_beside(case).parent / "law.py"
+    scenario = {"tcp": {"window_law": "python", "window_law_class": {"class": "Law"}}}
+    with pytest.raises(bl.ScenarioError, match="allow_code=True"):
+        sizing.size(
+            scenario, "goodput > 1 Mb/s", f"tcp.window_law_class.file={theirs},{theirs}.copy"
+        )
+    assert not case.executed()
+
+
+def test_a_class_that_lies_with_checkpoints_needs_leave(tmp_path, burstlab):
+    case = Case(tmp_path)
+    own = case.own()
+    directory = tmp_path / "kept"
+    plain = tmp_path / "plain.toml"
+    plain.write_text('[run]\nduration = "100 ms"\n')
+    assert burstlab("run", plain, "--checkpoint", directory).status == 0
+    for file in (own, own.parent / "law.py"):
+        (directory / file.name).write_text(file.read_text())
+    if not list(directory.glob("*.ckpt")):
+        (directory / "replication-0.ckpt").write_bytes(b"")
+    refused = burstlab("run", directory / "scenario.toml")
+    assert refused.status == 2 and "--allow-code" in refused.err
+    assert not case.executed()
+
+
 def test_a_scheme_of_a_plan_that_came_with_a_study_needs_leave(tmp_path, burstlab):
     case = Case(tmp_path)
     case.own()

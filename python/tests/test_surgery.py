@@ -300,6 +300,17 @@ def test_prices_go_on_where_they_were_stopped(tmp_path, monkeypatch):
     assert len((out / ledger.NAME).read_text(encoding="utf-8").splitlines()) == 4
     with pytest.raises(bl.InputError, match="another run"):
         bl.blame(PATH, out=out, seed=5, resume=True)
+    prices = out / ledger.NAME
+    lines = prices.read_text(encoding="utf-8").splitlines()
+    kept_text = prices.read_text(encoding="utf-8")
+    for line in lines[1:]:
+        name = next(key for key, value in json.loads(line).items() if isinstance(value, int))
+        altered = json.dumps({**json.loads(line), name: json.loads(line)[name] + 1})
+        for wrong in (altered, line[:-1], line.replace('"seal"', '"sea1"')):
+            prices.write_text(kept_text.replace(line, wrong), encoding="utf-8")
+            with pytest.raises(bl.InputError, match="is damaged"):
+                bl.blame(PATH, out=out, resume=True)
+    prices.write_text(kept_text + lines[1][:9], encoding="utf-8")  # cut off as it was written
     again = bl.blame(PATH, out=out, resume=True)
     assert again.prices.to_arrow().equals(whole.prices.to_arrow())
 

@@ -173,20 +173,23 @@ def size(
     override(document, seed=seed, replications=replications)
     if max_memory is not None:
         set_at(document, "run.max_memory", max_memory)
-    resolved = [_with(document, choice, place) for place in (0, len(choice.values) - 1)]
+    ends = (0, len(choice.values) - 1)
+    resolved = [_with(document, choice, place, allow_code=allow_code) for place in ends]
     for line in dict.fromkeys(line for one in resolved for line in announcements(one)):
         if announce is not None:
             announce(line)
-    trial = _Trials(document, wanted, choice, replications, most, jobs, tell)
+    trial = _Trials(
+        document, wanted, choice, replications, most, jobs, tell, allow_code=allow_code
+    )
     return _bisected(trial)
 
 
-def _with(document: Document, choice: Choice, place: int) -> Document:
-    """Return the scenario with one of the values, checked."""
+def _with(document: Document, choice: Choice, place: int, *, allow_code: bool) -> Document:
+    """Return the scenario with one of the values, checked; a value may name code."""
     changed = apply_settings(document, ())
     set_at(changed, choice.field, choice.values[place])
     refuse_overridden(changed, {choice.field: choice.values[place]})
-    return resolve(changed)
+    return resolve(admitted(changed, allow_code=allow_code))
 
 
 class _Trials:
@@ -201,7 +204,10 @@ class _Trials:
         most: int,
         jobs: int | None,
         tell: Callable[[Tried], object] | None,
+        *,
+        allow_code: bool,
     ) -> None:
+        self._allow_code = allow_code
         self.goal, self.choice = goal, choice
         self.done: dict[int, Tried] = {}
         self._document, self._jobs, self._tell = document, jobs, tell
@@ -219,7 +225,7 @@ class _Trials:
         return self.done[place]
 
     def _try(self, place: int) -> Tried:
-        resolved = _with(self._document, self.choice, place)
+        resolved = _with(self._document, self.choice, place, allow_code=self._allow_code)
         runs: list[Mapping[str, Any]] = []
         judged: Verdict = "open"
         for count in self._looks:

@@ -14,8 +14,9 @@ from burstlab.directories import PRICES, Room
 from burstlab.errors import InputError
 from burstlab.files import put
 from burstlab.parquet import writing
+from burstlab.sums import SEAL, is_intact, sealed
 
-#: The file: the marks of the run in its first line, then a price a line.
+#: The file: the marks of the run in its first line, then a price a line, each with its own seal.
 NAME = ".prices.jsonl"
 
 
@@ -48,7 +49,7 @@ class Ledger:
         with self._lock:
             self.known[int(price["index"])] = price
             if self._file is not None:
-                self._file.write(_line(price))
+                self._file.write(_line(sealed(price)))
                 self._file.flush()
 
     @classmethod
@@ -67,7 +68,8 @@ class Ledger:
             known = _read(path, marks) if resume else {}
             with writing(path):
                 # At any instant the file has all prices that it had, behind a head that is whole.
-                put(path, "".join([_line(marks), *map(_line, known.values())]).encode())
+                prices = [_line(sealed(price)) for price in known.values()]
+                put(path, "".join([_line(marks), *prices]).encode())
                 with path.open("a", encoding="utf-8") as file:
                     yield cls(known, file, room)
             path.unlink(missing_ok=True)
@@ -88,7 +90,7 @@ def _line(found: Mapping[str, Any]) -> str:
 
 
 def _read(path: Path, marks: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    """Return the prices in a file; a line that was cut off is none."""
+    """Return the prices in a file; the last line is none where it was cut off."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -110,9 +112,20 @@ def _read(path: Path, marks: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
             f"{path}: is of another run ({', '.join(differ) or 'unreadable'})\n"
             "  fix: give its run, or another directory"
         )
-    found: dict[int, Mapping[str, Any]] = {}
-    for line in lines[1:]:
-        with suppress(ValueError, KeyError, TypeError):
-            price = json.loads(line)
-            found[int(price["index"])] = price
-    return found
+    whole = lines[1:] if text.endswith("\n") else lines[1:-1]
+    prices = [_price(path, number, line) for number, line in enumerate(whole, 2)]
+    return {int(price["index"]): price for price in prices}
+
+
+def _price(path: Path, number: int, line: str) -> dict[str, Any]:
+    """Return the price in a line that was written whole; refuse it where it was altered since."""
+    price: Any = None
+    with suppress(ValueError):
+        price = json.loads(line)
+    if not isinstance(price, dict) or SEAL not in price or not is_intact(price):
+        raise InputError(
+            f"{path}: line {number} is damaged\n"
+            "  fix: restore the file from a copy, or remove it; its prices are found again"
+        )
+    del price[SEAL]
+    return price
