@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -64,8 +65,16 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_intact(document: Mapping[str, Any]) -> bool:
-    """Whether a document that was read says what was written; an earlier version has no seal."""
-    return SEAL not in document or document[SEAL] == _seal(document)
+    """Whether a document that was read says what was written; before 0.5.0 there was no seal."""
+    if SEAL not in document:
+        return not _seals(document.get("burstlab"))
+    return bool(document[SEAL] == _seal(document))
+
+
+def _seals(version: object) -> bool:
+    """Whether a version that wrote a document seals what it writes."""
+    first = re.match(r"(\d+)\.(\d+)", version) if isinstance(version, str) else None
+    return first is not None and (int(first[1]), int(first[2])) >= (0, 5)
 
 
 def _seal(document: Mapping[str, Any]) -> str:

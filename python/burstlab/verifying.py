@@ -119,7 +119,13 @@ def _of_study(directory: Path, head: Path) -> Iterator[Verified]:
     if document is None:
         yield Verified(head, DAMAGED)
         return
+    yield _head(head, document)
     yield _one(directory / "plan.toml", document.get("plan_sha256"))
+    timing, done = directory / "timing.json", (directory / "runs.parquet").exists()
+    if timing.exists() or done:
+        told = _document(timing)
+        wrong = DAMAGED if timing.exists() else MISSING
+        yield Verified(timing, wrong) if told is None else _head(timing, told)
     for place in (directory, directory / "points"):
         try:
             noted = sums.known(place)

@@ -24,6 +24,7 @@ from burstlab.statistics import mean_ci95, paired_ratio
 from burstlab.studies import running, store, visits, workers
 from burstlab.studies.warmup import mser5
 from burstlab.studies.work import work
+from burstlab.sums import sealed
 
 PLAN = """
 seed = 3
@@ -272,10 +273,10 @@ def test_a_changed_plan_or_version_is_noticed(plan, tmp_path, burstlab):
         assert told in answer.err, answer.err
     plan.write_text(PLAN)
     head = json.loads((out / "study.json").read_text())
-    (out / "study.json").write_text(json.dumps({**head, "burstlab": "0.0.9"}))
+    (out / "study.json").write_text(json.dumps(sealed({**head, "burstlab": "0.0.9"})))
     answer = burstlab("study", plan, "--out", out, "--resume")
     assert (answer.status, "begun with burstlab 0.0.9" in answer.err) == (2, True)
-    (out / "study.json").write_text(json.dumps({**head, "digest": "0"}))
+    (out / "study.json").write_text(json.dumps(sealed({**head, "digest": "0"})))
     answer = burstlab("study", plan, "--out", out, "--resume")
     assert (answer.status, "what its points come to" in answer.err) == (2, True)
     (out / "study.json").write_bytes(before["study.json"])

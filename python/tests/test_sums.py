@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import burstlab as bl
+from burstlab import sums
 
 RUN = {
     "edge": {"assembly": "timer", "timer": "5 ms"},
@@ -47,7 +48,7 @@ def test_the_sums_are_those_of_the_files(result, study):
     assert set(told) == {path.name for path in result.glob("*.parquet")}
     told |= {f"../study/{name}": one for name, one in
              json.loads((study / "sums.json").read_text())["sha256"].items()}  # fmt: skip
-    assert len([name for name in told if "study" in name]) == 3
+    assert len([name for name in told if "study" in name]) == 4
     for name, one in told.items():
         where = study / Path(name).name if "study" in name else result / name
         assert hashlib.sha256(where.read_bytes()).hexdigest() == one
@@ -154,7 +155,8 @@ def test_all_is_verified_and_each_damaged_file_is_named(everything, tmp_path, bu
     assert tables <= names
     assert {Path("run/scenario.toml"), Path("study/plan.toml")} <= names
     draw = np.random.default_rng(1)
-    heads = {"summary.json", "what-if.json", "blame.json"}
+    heads = {"summary.json", "what-if.json", "blame.json", "study.json"}
+    assert {Path("study/report.html"), Path("study/timing.json")} <= names
     for name in sorted(names):
         if name.name in heads:
             continue
@@ -193,6 +195,19 @@ def test_a_number_of_a_summary_is_no_other(everything, tmp_path, burstlab):
         shutil.rmtree(directory)
 
 
+def test_a_head_without_its_seal_is_damaged(everything, tmp_path, burstlab):
+    for name in ("run/summary.json", "study/study.json", "what-if/what-if.json",
+                 "prices/blame.json"):  # fmt: skip
+        directory = tmp_path / "all"
+        shutil.copytree(everything, directory)
+        document = json.loads((directory / name).read_text())
+        del document["seal"]
+        (directory / name).write_text(json.dumps(document))
+        answer = burstlab("results", directory, "--verify")
+        assert answer.status == 1 and f"{directory / name}: damaged" in answer.out
+        shutil.rmtree(directory)
+
+
 def test_a_head_that_is_no_document_is_damaged(everything, tmp_path, burstlab):
     for name in ("run/summary.json", "study/study.json", "what-if/what-if.json",
                  "prices/blame.json", "study/sums.json"):  # fmt: skip
@@ -204,11 +219,14 @@ def test_a_head_that_is_no_document_is_damaged(everything, tmp_path, burstlab):
         shutil.rmtree(directory)
 
 
-def test_results_of_earlier_versions_have_no_sums_and_are_read(result, tmp_path, burstlab):
+def test_results_of_earlier_versions_have_no_sums_and_are_read(
+    result, tmp_path, burstlab, monkeypatch
+):
     directory = tmp_path / "run"
     shutil.copytree(result, directory)
     summary = json.loads((directory / "summary.json").read_text())
     del summary["sha256"], summary["seal"]
+    monkeypatch.setattr(sums, "_seals", lambda version: False)
     (directory / "summary.json").write_text(json.dumps(summary))
     assert len(bl.read(directory).packets.read()["flow"])
     answer = burstlab("results", directory, "--verify")

@@ -230,6 +230,18 @@ def test_prices_are_those_of_one_surgery_each_for_any_number_of_workers():
             if sides[0][n]["until_ps"] is not None
         )
         assert row["seconds"] == pytest.approx(ps * 1e-12)
+    aboard = {named(one): set(one["connections"]) for one in losses}
+    indirect = 0
+    for row in found.prices.to_pylist():
+        asked = bl.what_if(MESH, spare=row["burst"], trace=())
+        first, other = ({one["id"]: one for one in reached} for reached in asked.reached)
+        others = first.keys() - aboard[str(row["burst"])]
+        assert row["bytes_indirect"] == sum(other[n]["bytes"] - first[n]["bytes"] for n in others)
+        ended = [n for n in others if first[n]["until_ps"] is not None]
+        ps = sum(first[n]["until_ps"] - other[n]["until_ps"] for n in ended)
+        assert row["seconds_indirect"] == pytest.approx(ps * 1e-12)
+        indirect += ps != 0 and row["seconds_indirect"] != row["seconds"]
+    assert indirect > 0
     # All together: no burst of data or of ACKs is lost.
     none = bl.run(operated(MESH, spare="all"))
     assert none.counters["bursts_lost"] == none.counters["ack_bursts_lost"] == 0

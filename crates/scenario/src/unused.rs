@@ -15,12 +15,14 @@ pub(super) fn warnings(scenario: &Scenario, demand: &[DemandLaw], heeded: bool) 
     let end = scenario.run.duration;
     let mut found = late_flows(scenario.flows(), end);
     found.extend(late_entries(scenario));
+    found.extend(late_failures(scenario));
     for (index, one) in scenario.demand.iter().zip(demand).enumerate() {
         found.extend(late_rows(&format!("demand[{index}]"), one, end));
     }
     found.extend(idle_drain(scenario));
     found.extend(unheeded_marks(scenario, heeded));
     found.extend(looks_in_step(scenario));
+    found.extend(looks_too_rare(scenario));
     found.extend(super::idle_classes::warnings(scenario));
     found
 }
@@ -51,6 +53,7 @@ fn late_flows(flows: &[Flow], end: Span) -> Vec<String> {
         let begun = (end - flow.start).as_ps().div_ceil(flow.stagger.as_ps().max(1));
         let what = format!("the last of {copies} flows, of which {begun} begin,");
         found.extend(late(&format!("{at}.stagger"), last, end, &what));
+        found.extend(wide_spread(&at, flow, end));
         if let Some(back) = flow.reverse.as_ref().filter(|back| !back.reply) {
             let begins = start.saturating_add(back.start);
             found.extend(late(&format!("{at}.reverse.start"), begins, end, "the flow back"));
@@ -65,6 +68,19 @@ fn late_flows(flows: &[Flow], end: Span) -> Vec<String> {
         }
     }
     found
+}
+
+/// A spread by which some flows begin after the end: each start is drawn, all equally likely.
+fn wide_spread(at: &str, flow: &Flow, end: Span) -> Option<String> {
+    let room = end - flow.start;
+    (flow.spread > room).then(|| {
+        format!(
+            "{at}.spread = {}: a flow begins with probability {:.2} only, as the run is over at \
+             run.duration = {end}; write a shorter spread, or a longer run.duration",
+            flow.spread,
+            room.as_secs_f64() / flow.spread.as_secs_f64(),
+        )
+    })
 }
 
 /// Entries of other tables of which nothing ever begins.
@@ -85,9 +101,6 @@ fn late_entries(scenario: &Scenario) -> Vec<String> {
     for (index, one) in scenario.batches.iter().enumerate() {
         note(format!("batches[{index}].start"), one.start, "its first batch");
     }
-    for (index, one) in scenario.failures.iter().enumerate() {
-        note(format!("failures[{index}].down"), one.down, "the failure");
-    }
     for (index, one) in scenario.live.iter().enumerate() {
         note(format!("live[{index}].start"), one.start, "the program");
     }
@@ -99,6 +112,39 @@ fn late_entries(scenario: &Scenario) -> Vec<String> {
     }
     let end = scenario.run.duration;
     all.into_iter().filter_map(|(path, at, what)| late(&path, at, end, what)).collect()
+}
+
+/// Failures, and changes of routes after them, that no burst meets. They go on while the run drains.
+fn late_failures(scenario: &Scenario) -> Vec<String> {
+    let run = &scenario.run;
+    let end = (Time::ZERO + run.duration).saturating_add(run.drain.unwrap_or_default());
+    let fields = match run.drain {
+        Some(_) => "run.duration + run.drain",
+        None => "run.duration",
+    };
+    let line = |path: String, at: Time, what: &str| {
+        (at >= end).then(|| {
+            format!(
+                "{path}: {what} would begin at {at}, and the run is over at {fields} = {end}: write \
+                 an earlier time, or a longer run.duration",
+                at = at.since(Time::ZERO),
+                end = end.since(Time::ZERO),
+            )
+        })
+    };
+    let mut found = Vec::new();
+    for (index, one) in scenario.failures.iter().enumerate() {
+        let down = Time::ZERO + one.down;
+        let path = format!("failures[{index}]");
+        if let Some(late) = line(format!("{path}.down"), down, "the failure") {
+            found.push(late);
+            continue;
+        }
+        let routes = one.reroute.map(|after| down.saturating_add(after));
+        let path = format!("{path}.reroute");
+        found.extend(routes.and_then(|at| line(path, at, "the change of routes")));
+    }
+    found
 }
 
 /// Rows of a trace of which no connection comes.
@@ -194,6 +240,21 @@ fn fields(parameters: &impl Serialize) -> BTreeSet<String> {
     let given = table.as_object().into_iter().flatten();
     let given = given.filter(|(name, value)| !value.is_null() && !name.ends_with("_class"));
     given.map(|(name, _)| name.clone()).collect()
+}
+
+/// Looks at the network of which none comes up to the end.
+fn looks_too_rare(scenario: &Scenario) -> Vec<String> {
+    let run = &scenario.run;
+    let looks = [("run.sample", run.sample), ("run.occupancy", run.occupancy)];
+    let looks = looks.into_iter().filter_map(|(path, every)| Some((path, every?)));
+    let rare = looks.filter(|(_, every)| *every > run.duration).map(|(path, every)| {
+        format!(
+            "{path} = {every} has no effect: the run is over before, at run.duration = {}; write a \
+             shorter time",
+            run.duration
+        )
+    });
+    rare.collect()
 }
 
 /// Looks at the network that come with each round, or each period, at the same place of it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -20,6 +21,7 @@ from burstlab.statistics import LEVEL
 from burstlab.studies.called import called
 from burstlab.studies.fields import flat
 from burstlab.studies.verdicts import Versus, main_metrics, order, significance, versus
+from burstlab.sums import note_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,9 +56,10 @@ def write_study(study: Study, directory: Path) -> Path:
         Where it is stored.
     """
     path = directory / NAME
-    text = _render(study)
+    content = _render(study).encode()
     with writing(path, "--out", "resume (--resume): all points are kept"):
-        put(path, text.encode())
+        note_sums(directory, {NAME: hashlib.sha256(content).hexdigest()})
+        put(path, content)
     return path
 
 

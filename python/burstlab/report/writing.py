@@ -146,7 +146,7 @@ class Report:
             "targets": [one["report"] for one in sections],
         }
         with writing(self._out / LIST):
-            put(self._out / LIST, f"{json.dumps(document, indent=2)}\n".encode())
+            put(self._out / LIST, f"{json.dumps(sealed(document), indent=2)}\n".encode())
 
     def _page(self, sections: Sequence[Section], *, interrupted: bool) -> None:
         page = self._out / PAGE

@@ -178,9 +178,7 @@ def size(
     for line in dict.fromkeys(line for one in resolved for line in announcements(one)):
         if announce is not None:
             announce(line)
-    trial = _Trials(
-        document, wanted, choice, replications, most, jobs, tell, allow_code=allow_code
-    )
+    trial = _Trials(document, wanted, choice, replications, most, jobs, tell, allow_code=allow_code)
     return _bisected(trial)
 
 

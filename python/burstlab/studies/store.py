@@ -149,7 +149,7 @@ class Directory:
         """Note how long a session took."""
         with writing(self.path, *_OUT):
             before = _timing(self.path / "timing.json")
-            text = json.dumps({"sessions": [*before, session]}, indent=2)
+            text = json.dumps(sums.sealed({"sessions": [*before, session]}), indent=2)
             put(self.path / "timing.json", f"{text}\n".encode())
 
     def tell_failed(self, failed: Mapping[int, str]) -> None:
@@ -170,13 +170,15 @@ class Directory:
         import tomli_w
 
         text = tomli_w.dumps(plan.to_document())
-        head = {
-            "burstlab": _core.__version__,
-            "format": FORMAT,
-            "points": len(plan.points),
-            "digest": digest,
-            "plan_sha256": _sha256(text.encode()),
-        }
+        head = sums.sealed(
+            {
+                "burstlab": _core.__version__,
+                "format": FORMAT,
+                "points": len(plan.points),
+                "digest": digest,
+                "plan_sha256": _sha256(text.encode()),
+            }
+        )
         if (self.path / "study.json").exists():
             if not resume:
                 raise InputError(
@@ -295,6 +297,11 @@ def head_of(directory: Path) -> Document:
             f"{directory}: not a study of burstlab ({error})\n"
             "  fix: give what burstlab study --out wrote"
         ) from None
+    if isinstance(found, dict) and not sums.is_intact(found):
+        raise InputError(
+            f"{directory / 'study.json'}: damaged, or was changed\n"
+            "  fix: restore it from a copy, or run the study again"
+        )
     if not isinstance(found, dict) or not isinstance(found.get("points"), int):
         raise InputError(
             f"{directory}: not a study of burstlab (study.json has no points)\n"

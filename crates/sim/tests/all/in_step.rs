@@ -227,15 +227,55 @@ fn nothing_begins_as_the_run_ends() {
         for part in [
             "demand[0].trace: 90 of 100 rows never begin: the first of them would at 100 ms",
             "flows[1].start: the flow would begin at 100 ms",
-            "failures[0].down: the failure would begin at 100 ms",
         ] {
             assert!(heard.contains(part), "{heard}");
         }
+        // Fibres fail while the run drains, too.
+        let drains = scenario["run"].get("drain").is_some();
+        let late = heard.contains("failures[0].down: the failure would begin at 100 ms");
+        assert_eq!(late, !drains, "{heard}");
         if scenario["run"].get("drain").is_none() {
             let last = wide(packets, "sent_ps").iter().max();
             assert!(last < Some(&100_000_000_000), "{last:?}");
             assert_eq!(output.summary.counters.bursts_lost, 0);
         }
+    }
+}
+
+#[test]
+fn what_comes_too_late_to_have_an_effect_is_said() {
+    let heard = |change: Value| {
+        let mut scenario = json!({
+            "network": {"topology": "ring", "nodes": 5, "link_delay": "1 ms"},
+            "flows": [{"count": 5, "bytes": "1 KB"}],
+            "failures": [{"link": ["1", "2"], "down": "10 ms"}],
+            "run": {"duration": "50 ms"},
+        });
+        for (table, fields) in change.as_object().expect("tables") {
+            match scenario[table].as_array_mut() {
+                Some(entries) => merge(&mut entries[0], fields),
+                None => merge(&mut scenario[table], fields),
+            }
+        }
+        summary(&scenario, 1).warnings.join("\n")
+    };
+    let spread = heard(json!({"flows": {"spread": "200 ms"}}));
+    assert!(spread.contains("flows[0].spread = 200 ms: a flow begins with probability 0.25"));
+    assert!(!heard(json!({"flows": {"spread": "50 ms"}})).contains("spread"));
+    let reroute = "failures[0].reroute: the change of routes would begin at 70 ms";
+    assert!(heard(json!({"failures": {"reroute": "60 ms"}})).contains(reroute));
+    let drained = json!({"failures": {"reroute": "60 ms"}, "run": {"drain": "1 s"}});
+    assert!(!heard(drained).contains("reroute"));
+    for field in ["sample", "occupancy"] {
+        let late = heard(json!({"run": {field: "60 ms"}}));
+        assert!(late.contains(&format!("run.{field} = 60 ms has no effect")), "{late}");
+        assert!(!heard(json!({"run": {field: "50 ms"}})).contains("no effect"));
+    }
+}
+
+fn merge(table: &mut Value, fields: &Value) {
+    for (name, value) in fields.as_object().expect("fields") {
+        table[name] = value.clone();
     }
 }
 
