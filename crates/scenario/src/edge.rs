@@ -25,8 +25,8 @@ pub struct Edge {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Span>,
     /// `timer`, on a `path`: bursts that have a timer of their own, as pairs of the number of the
-    /// burst, from 1, and its time; numbers rise. So a packet that arrives as `timer` ends, which is
-    /// a tie, falls into the burst (a longer time) or behind it.
+    /// burst, from 1, and its time; numbers rise. So a packet that arrives as `timer` ends, which
+    /// is a tie, falls into the burst (a longer time) or behind it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub burst_timers: Vec<(u64, Span)>,
     /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
