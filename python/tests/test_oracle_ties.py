@@ -112,13 +112,14 @@ def test_from_a_burst_that_does_not_follow_on_nothing_is_taken_for_a_tie(tmp_pat
     assert all(burst < 7 for burst, _ in ties_in(directory).sides[0])
 
 
-def test_a_burst_takes_what_comes_within_a_timer_of_its_own():
+@pytest.mark.parametrize("ties", ["fixed", "random"], ids=["announced", "one by one"])
+def test_a_burst_takes_what_comes_within_a_timer_of_its_own(ties):
     own = [[2, "15.0005 ms"], [4, "20 ms"]]
     scenario = {
         "access": {"rate": "8 Mb/s", "delay": "1 ms"},
         "edge": {"assembly": "timer", "timer": "15 ms", "burst_timers": own},
         "tcp": {"profile": "linux", "segment_size": "1500 B"},
-        "run": {"duration": "0.5 s"},
+        "run": {"duration": "0.5 s", "tie_break": ties},
     }
     bursts = bl.run(scenario, trace="bursts").bursts.where(direction="data").to_pylist()
     lasted = {row["burst"]: row["closed_ps"] - row["opened_ps"] for row in bursts[:6]}
