@@ -56,7 +56,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{where}: not a text file (byte {error.start} is not UTF-8)\n  fix: give a TOML file"
+            f"{where}: not a text file (byte {error.start} is not UTF-8)\n"
+            "  fix: give a text file in UTF-8"
         ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -1058,6 +1058,10 @@ class Edge(_Section):
     timer : str (time), optional
         Assembly time T_b, for `timer` and `hybrid`; it starts with the first packet, and ends
         before a packet that arrives at the same instant. Above 0 s.
+    burst_timers : sequence of tuple[int, str], optional
+        `timer`, on a `path`: bursts that have a timer of their own, as pairs of the number of the
+        burst, from 1, and its time; numbers rise. So a packet that arrives as `timer` ends, which
+        is a tie, falls into the burst (a longer time) or behind it.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
         At least 1 B.
@@ -1110,6 +1114,7 @@ class Edge(_Section):
 
     assembly: Assembly | None = None
     timer: str | None = None
+    burst_timers: Sequence[tuple[int, str]] | None = None
     size: str | None = None
     at_most: bool | None = None
     timer_min: str | None = None
@@ -1140,6 +1145,8 @@ class EdgeAck(_Section):
         When the queue of arrived ACKs becomes a burst.
     timer : str (time), optional
         Assembly time, for `timer` and `hybrid`. Above 0 s.
+    burst_timers : sequence of tuple[int, str], optional
+        `timer`, on a `path`: bursts of ACKs that have a timer of their own.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`. At least 1 B.
     with_data : bool, default False
@@ -1153,6 +1160,7 @@ class EdgeAck(_Section):
 
     assembly: Assembly | None = None
     timer: str | None = None
+    burst_timers: Sequence[tuple[int, str]] | None = None
     size: str | None = None
     with_data: bool | None = None
     class_: int | None = None

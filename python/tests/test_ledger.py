@@ -224,3 +224,71 @@ def test_the_ledger_is_what_the_traces_say(variant, mesh):
     assert seen["at one instant"] < 0.1 * sum(seen[kind] for kind in ("timeout", "fast-retransmit"))
     least = {"timeout": 30, "fast-retransmit": 10, "timeout of several": 10, "state": 80}
     assert all(seen[what] >= count for what, count in least.items()), seen
+
+
+def linux(number: int) -> dict[str, Any]:
+    """Draw a path on which bursts of senders of Linux are lost on their way."""
+    made = scenario(number, mesh=False)
+    law = ("aimd", "cubic", "vegas")[number % 3]
+    made["tcp"] = {"profile": "linux", "window_law": law, "tail_loss_probe": number % 2 == 0}
+    made["loss"]["data"]["node"] = 1 + number % 2
+    made["loss"]["data"]["probability"] = 0.15
+    if number % 4 > 1:
+        made["core"] = {"forwarding": "store-and-forward"}
+    return made
+
+
+@pytest.mark.parametrize("law", range(3))
+def test_a_sender_of_linux_waits_for_all_that_is_not_acknowledged(law):
+    """No time-out begins anew, and a burst counts as lost when it comes to the node it dies at."""
+    seen: Counter[str] = Counter()
+    for number in range(law, 24, 3):
+        result = bl.run(linux(number), seed=number, trace=("packets", "bursts", "cwnd", "ledger"))
+        for flow in range(2):
+            check_linux(result, flow, seen)
+    assert seen["at one instant"] < 0.1 * seen["events"]
+    least = {"timeout": 20, "fast-retransmit": 20, "before a time-out": 10, "under way": 1}
+    assert all(seen[what] >= count for what, count in least.items()), seen
+
+
+def check_linux(result: Any, flow: int, seen: Counter[str]) -> None:
+    packets = rows(result.packets.where(flow=flow, kind="data"))
+    bursts = {row["burst"]: row for row in rows(result.bursts.where(direction="data"))}
+    losses: dict[int, set[int]] = {}
+    for loss in rows(result.ledger_losses.where(flow=flow)):
+        losses.setdefault(loss["event"], set()).add(loss["seq"])
+    segments = Segments(packets, bursts)
+    last_timeout = 0
+    for event in rows(result.ledger.where(flow=flow)):
+        now, kind = event["t_ps"], event["kind"]
+        if kind == "spurious-retransmission":
+            check_spurious(event, segments, seen)
+            continue
+        seen["events"] += 1
+        # Everything that was ever sent: what is acknowledged is not missing.
+        missing = segments.missing(segments.reached(0, now), now)
+        again = last_timeout
+        last_timeout = now if kind == "timeout" else last_timeout
+        if missing is None:
+            seen["at one instant"] += 1
+            continue
+        assert losses.get(event["event"], set()) == missing.keys(), event
+        assert event["lost_packets"] == len(missing), event
+        seen[kind] += 1
+        # What the page says of other senders, or of the end of assembly, would be less, or more.
+        since = segments.reached(again, now) if again else 10**9
+        seen["before a time-out"] += any(seq >= since for seq in missing)
+        closed = closed_and_lost_later(segments, now)
+        seen["under way"] += bool(closed)
+        assert not closed & missing.keys(), event
+
+
+def closed_and_lost_later(segments: Segments, now: int) -> set[int]:
+    """Return the segments in bursts that are closed by now and die later."""
+    found = set()
+    for packet in segments.order:
+        if packet["cause"] == "burst-lost":
+            burst = segments.bursts[packet["burst"]]
+            if burst["closed_ps"] < now < burst["lost_ps"]:
+                found.add(packet["seq"])
+    return found

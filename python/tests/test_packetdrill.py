@@ -1,6 +1,9 @@
 """Scripts of packetdrill: the reader, what it refuses, and what a run compares."""
 
 import json
+import os
+import re
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,6 +23,10 @@ from burstlab.oracle.packetdrill.reading import read_script
 from burstlab.oracle.packetdrill.settings import Settings
 
 OWN = Path(str(files("burstlab"))) / "data" / "oracles" / "packetdrill"
+
+DOCS = Path(__file__).parents[2] / "docs"
+#: What became of each public script, here and with the kernel itself.
+PUBLIC = json.loads((Path(__file__).parent / "data" / "packetdrill.json").read_text())["scripts"]
 
 OPEN = """\
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -47,10 +54,10 @@ def test_our_own_scripts_pass(burstlab):
     answer = burstlab("oracle", "--packetdrill", OWN, "--json")
     document = answer.json()
     assert answer.status == 0
-    assert [one["outcome"] for one in document["scripts"]] == ["passed"] * 6
+    assert [one["outcome"] for one in document["scripts"]] == ["passed"] * 8
     assert all(one["events"] > 5 for one in document["scripts"])
     assert document["features"]["recovery"] == {"passed": 2, "differs": 0, "not modelled": 0}
-    assert "6 of 6 scripts pass" in burstlab("oracle", "--packetdrill", OWN).out
+    assert "8 of 8 scripts pass" in burstlab("oracle", "--packetdrill", OWN).out
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in OWN.rglob("*.pkt")))
@@ -234,3 +241,57 @@ def test_the_matrix_tells_features_by_folder_and_by_name(tmp_path):
     found = {one.script: one.feature for one in run_scripts(tmp_path)}
     assert found == {"sack/one.pkt": "sack", "tcp_slow_start_some-name.pkt": "slow_start"}
     assert json.dumps([one.to_json() for one in run_scripts(tmp_path)])
+
+
+def test_the_page_counts_the_outcomes_that_are_kept():
+    found: dict[str, Counter[str]] = {}
+    for name, one in PUBLIC.items():
+        for row in (name.split("/")[0].replace("_", " "), "all"):
+            counts = found.setdefault(row, Counter(scripts=0, linux=0, here=0))
+            counts["scripts"] += 1
+            if one["linux"] == "passed":
+                counts["linux"] += 1
+                counts["here"] += one["outcome"] == "passed"
+    page = (DOCS / "models" / "packetdrill.md").read_text()
+    row = r"^\| \**([a-z0-9 ]+?)\** (?:\(.*\) )?\| (\d+) \| (\d+) \| (\d+) \|"
+    rows = re.findall(row, page, re.M)
+    shown = {name: tuple(map(int, counts)) for name, *counts in rows}
+    assert shown.pop("congestion and recovery") == (33, 29, 26)
+    assert shown == {row: tuple(counts.values()) for row, counts in found.items()}
+
+
+@pytest.mark.skipif("PACKETDRILL" not in os.environ, reason="PACKETDRILL names no directory")
+def test_the_public_scripts_come_out_as_they_are_kept():
+    found = {one.script: one for one in run_scripts(os.environ["PACKETDRILL"])}
+    kept = {name: (one["outcome"], one["reason"]) for name, one in PUBLIC.items()}
+    assert {name: (found[name].outcome, found[name].reason) for name in kept} == kept
+
+
+@pytest.mark.parametrize(
+    ("calls", "flags"),
+    [
+        ("+0 send(4, ..., 1100, MSG_MORE) = 1100\n", "."),
+        ("+0 send(4, ..., 1000, MSG_MORE) = 1000\n", "."),
+        ("+0 send(4, ..., 1000, 0) = 1000\n", "P."),
+        ("+0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0\n+0 write(4, ..., 1100) = 1100\n", "."),
+        ("+0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0\n+0 write(4, ..., 1000) = 1000\n", "P."),
+    ],
+)
+def test_a_segment_pushes_where_its_call_ends_and_announces_no_more(outcome, calls, flags):
+    assert outcome(OPEN + calls + f"+0 > {flags} 1:1001(1000) ack 1\n").outcome == "passed"
+
+
+def test_so_much_that_all_has_to_go_is_pushed_though_more_is_announced(outcome):
+    """Half the receiver's window was written since the last push (`forced_push`)."""
+    window = "+.1 < . 1:1(0) ack 1 win 300\n"
+    assert window in OPEN
+    small = OPEN.replace(window, "+.1 < . 1:1(0) ack 1 win 15\n")
+    calls = "+0 send(4, ..., 1000, MSG_MORE) = 1000\n"
+    assert outcome(small + calls + "+0 > P. 1:1001(1000) ack 1\n").outcome == "passed"
+    assert outcome(OPEN + calls + "+0 > P. 1:1001(1000) ack 1\n").outcome == "differs"
+
+
+def test_the_kept_record_shows_its_commit():
+    document = json.loads((Path(__file__).parent / "data" / "packetdrill.json").read_text())
+    page = (DOCS / "models" / "packetdrill.md").read_text()
+    assert f"commit {document['commit']}" in page

@@ -110,6 +110,8 @@ pub struct Assembler<P> {
     policy: AssemblyPolicy,
     /// Timer of the open burst.
     timer: Option<Span>,
+    /// Bursts that have a timer of their own, by number; rising.
+    own_timers: Vec<(u64, Span)>,
     arrivals: Arrivals,
     minimum: Bytes,
     /// Whether a burst may hold at most the size that completes it.
@@ -134,6 +136,7 @@ impl<P> Assembler<P> {
         Self {
             policy,
             timer: policy.timer(),
+            own_timers: Vec::new(),
             arrivals: Arrivals::default(),
             minimum: Bytes::ZERO,
             at_most: false,
@@ -149,6 +152,18 @@ impl<P> Assembler<P> {
     #[must_use]
     pub fn with_minimum(self, minimum: Bytes) -> Self {
         Self { minimum, ..self }
+    }
+
+    /// Bursts, by number in rising order, that have a timer of their own in place of that of
+    /// [`AssemblyPolicy::Timer`].
+    ///
+    /// # Panics
+    /// When the policy is another one.
+    #[must_use]
+    pub fn with_own_timers(self, own_timers: Vec<(u64, Span)>) -> Self {
+        let timed = matches!(self.policy, AssemblyPolicy::Timer(_));
+        assert!(timed || own_timers.is_empty(), "no timer alone closes: {:?}", self.policy);
+        Self { own_timers, ..self }
     }
 
     /// Whether a burst may hold no more than the size that completes it: a packet with which an
@@ -220,7 +235,7 @@ impl<P> Assembler<P> {
                 if held >= limit || matches!(self.policy, AssemblyPolicy::Adaptive { .. }) {
                     return Some(at);
                 }
-                (at, self.policy.timer())
+                (at, self.next_own_timer().or(self.policy.timer()))
             }
         };
         let due = timer.map(|timer| opened.saturating_add(timer));
@@ -255,9 +270,30 @@ impl<P> Assembler<P> {
                 self.arrivals.opens(now, weight);
                 let timer = self.arrivals.time_of(size).unwrap_or(longest);
                 self.timer = Some(timer.clamp(shortest, longest));
+            } else if !self.own_timers.is_empty() {
+                self.timer = self.own_timer(self.closed + 1).or(self.policy.timer());
             }
         }
         self.closed + 1
+    }
+
+    /// The timer that a burst has for itself.
+    fn own_timer(&self, number: u64) -> Option<Span> {
+        let place = self.own_timers.binary_search_by_key(&number, |&(burst, _)| burst);
+        place.ok().map(|place| self.own_timers[place].1)
+    }
+
+    /// The time from its first packet after which the burst that is opened next, behind the open
+    /// one if there is one, is closed where nothing else closes it.
+    #[inline]
+    #[must_use]
+    pub fn next_timer_alone(&self) -> Option<Span> {
+        let timer = self.policy.timer_alone();
+        if self.own_timers.is_empty() { timer } else { self.next_own_timer().or(timer) }
+    }
+
+    fn next_own_timer(&self) -> Option<Span> {
+        self.own_timer(self.closed + 1 + u64::from(self.opened.is_some()))
     }
 
     /// A packet of `size` is a burst of its own, under [`AssemblyPolicy::None`].
@@ -406,6 +442,26 @@ mod tests {
         assert_eq!(bursts(by_size, 6), [[0, 1, 2], [3, 4, 5]]);
         let by_timer = AssemblyPolicy::Hybrid(Span::from_ms(16), Bytes::new(3000));
         assert_eq!(bursts(by_timer, 5), [[0, 1], [2, 3]]);
+    }
+
+    #[test]
+    fn a_burst_with_a_timer_of_its_own_takes_what_comes_as_the_others_end() {
+        let policy = AssemblyPolicy::Timer(Span::from_ms(40));
+        let later = Span::from_ps(Span::from_ms(40).as_ps() + 1);
+        let mut queue = Assembler::new(policy).with_own_timers(vec![(2, later)]);
+        let mut bursts: Vec<Vec<u64>> = Vec::new();
+        for packet in 0..17 {
+            let now = ms(packet * 8);
+            let next = queue.closed() + 1 + u64::from(!queue.waiting().is_empty());
+            assert_eq!(queue.next_timer_alone() == Some(later), next == 2, "burst {next}");
+            if queue.poll_timeout().is_some_and(|at| at <= now) {
+                bursts.push(Vec::new());
+                queue.close(bursts.last_mut().expect("just pushed"));
+            }
+            queue.push(now, packet, PACKET);
+        }
+        let expected: [&[u64]; 3] = [&[0, 1, 2, 3, 4], &[5, 6, 7, 8, 9, 10], &[11, 12, 13, 14, 15]];
+        assert_eq!(bursts, expected);
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl LinuxSender {
         let ends = match (record, pushes) {
             (true, _) => CallEnds::Record,
             (_, true) => CallEnds::Pushed,
-            _ => CallEnds::Usually,
+            _ => CallEnds::More,
         };
         Ok(guarded(|| self.inner.append(at(now), segments, ends, &mut self.out))?)
     }

@@ -149,6 +149,14 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
             return error(field, offset.to_string(), "it belongs to a path", fix);
         }
     }
+    for (field, timers) in
+        [("edge.burst_timers", &edge.burst_timers), ("edge.ack.burst_timers", &ack.burst_timers)]
+    {
+        if !timers.is_empty() {
+            let value = format!("{} bursts", timers.len());
+            return error(field, value, "it belongs to a path", "remove it");
+        }
+    }
     if !edge.spacing.is_zero() {
         let value = edge.spacing.to_string();
         return error("edge.spacing", value, "it belongs to a path", "remove it");

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, Fields, listed};
-use super::error::word;
+use super::error::{Check, word};
 use super::limits::SPAN_MAX;
 use super::{Marks, ScenarioError};
 
@@ -24,6 +24,11 @@ pub struct Edge {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Span>,
+    /// `timer`, on a `path`: bursts that have a timer of their own, as pairs of the number of the
+    /// burst, from 1, and its time; numbers rise. So a packet that arrives as `timer` ends, which
+    /// is a tie, falls into the burst (a longer time) or behind it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub burst_timers: Vec<(u64, Span)>,
     /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
     #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,6 +150,9 @@ impl Edge {
     /// The rules by which queues close their bursts.
     pub(super) fn assembly(&self) -> Result<EdgeAssembly, ScenarioError> {
         let mut given = Choice::of("edge", self, "assembly", Assembly::FIELDS);
+        if self.assembly == Assembly::Timer {
+            own_timers("edge", given.may("burst_timers", listed(&self.burst_timers)))?;
+        }
         let data = match self.assembly {
             Assembly::Adaptive => DataAssembly::Alike(self.adaptive(&mut given)?),
             Assembly::CwndClasses => self.by_window(&mut given)?,
@@ -157,6 +165,9 @@ impl Edge {
         }
         let (table, ack) = ("edge.ack", &self.ack);
         let mut given = Choice::of(table, ack, "assembly", Assembly::FIELDS);
+        if ack.assembly == Assembly::Timer {
+            own_timers(table, given.may("burst_timers", listed(&ack.burst_timers)))?;
+        }
         let policy = ack.assembly.policy(&mut given, ack.timer, ack.size)?;
         given.done()?;
         Ok(EdgeAssembly { data, ack: policy })
@@ -195,6 +206,27 @@ impl Edge {
     }
 }
 
+/// Refuses timers of single bursts that are none.
+fn own_timers(table: &str, timers: Option<&[(u64, Span)]>) -> Check {
+    let timers = timers.unwrap_or_default();
+    let refused = |value: String, problem: &str, fix: &str| {
+        Err(ScenarioError::new(format!("{table}.burst_timers"), value, problem, fix))
+    };
+    if let Some(&(burst, timer)) =
+        timers.iter().find(|(_, timer)| timer.is_zero() || *timer > SPAN_MAX)
+    {
+        let fix = format!("write a time above 0 s, up to {SPAN_MAX}");
+        return refused(format!("[{burst}, {timer}]"), "that is no timer", &fix);
+    }
+    let rises = timers.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    if !rises || timers.first().is_some_and(|&(burst, _)| burst == 0) {
+        let numbers: Vec<u64> = timers.iter().map(|&(burst, _)| burst).collect();
+        let fix = "write numbers of bursts from 1, each once, in rising order";
+        return refused(format!("{numbers:?}"), "these are no numbers of bursts in order", fix);
+    }
+    Ok(())
+}
+
 /// How burst ACKs and burst NAKs, which Burst TCP listens to, cross the sender's access link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -211,6 +243,7 @@ impl Default for Edge {
         Self {
             assembly: Assembly::None,
             timer: None,
+            burst_timers: Vec::new(),
             size: None,
             at_most: false,
             timer_min: None,
@@ -243,6 +276,9 @@ pub struct EdgeAck {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Span>,
+    /// `timer`, on a `path`: bursts of ACKs that have a timer of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub burst_timers: Vec<(u64, Span)>,
     /// Burst length threshold, for `size` and `hybrid`.
     #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -319,6 +355,7 @@ impl Assembly {
     /// The fields that belong to some assemblies alone, and how each is written.
     pub(super) const FIELDS: Fields = &[
         ("timer", "\"40 ms\""),
+        ("burst_timers", "[[12, \"40.001 ms\"]]"),
         ("size", "\"15 KB\""),
         ("timer_min", "\"1 ms\""),
         ("weight", "0.25"),

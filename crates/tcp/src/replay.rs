@@ -22,6 +22,10 @@ const PHASES: u8 = 7;
 const FIN: u32 = 1;
 const SYN: u32 = 2;
 const ECE: u32 = 64;
+/// No recording lasts longer, in nanoseconds: a hundred days.
+const LATEST_NS: u64 = 8_640_000_000_000_000;
+/// A sequence number of a recording, which counts from the SYN, is below this.
+const NUMBERS: u64 = 1 << 48;
 /// The kernel says this where an ACK has no time stamp.
 const NO_ECHO: i64 = -1;
 
@@ -31,8 +35,12 @@ const NO_ECHO: i64 = -1;
 pub struct ReplayCase {
     /// The sender.
     pub options: LinuxOptions,
-    /// Bytes that the application writes before it closes; `None`: without end.
+    /// Bytes that the application writes before it closes; `None`: without end, but for `writes`.
     pub bytes: Option<u64>,
+    /// What the application writes instead, each after so many milliseconds and so many bytes; the
+    /// connection stays open behind them.
+    #[serde(default)]
+    pub writes: Option<Vec<(u64, u64)>>,
 }
 
 /// How a replay went.
@@ -68,6 +76,8 @@ struct Acknowledged {
     /// What is shown but not compared: srtt, rttvar, rto, unacked, sacked, lost, retransmitted,
     /// reordering, backoff.
     others: Vec<u64>,
+    /// The shortest round trip.
+    shortest: Span,
 }
 
 /// A segment.
@@ -82,6 +92,9 @@ struct Segment {
 struct Recording {
     acks: Vec<Acknowledged>,
     segments: Vec<Segment>,
+    /// Of a connection that the other side opened: when the third packet of its handshake came,
+    /// and the round trip of that.
+    called: Option<(Time, Span)>,
 }
 
 /// Plays `case` with the rows of `trace`, in the columns of a recording of Linux.
@@ -104,6 +117,10 @@ pub fn replay(case: &ReplayCase, trace: &str) -> Result<ReplayOutcome, String> {
 
 fn play(case: &ReplayCase, recording: &Recording) -> ReplayOutcome {
     let mut player = Player::new(case);
+    if let Some((at, round_trip)) = recording.called {
+        let syn = Time::from_ps(at.as_ps() - round_trip.as_ps());
+        player.open(syn, at, recording.acks[0].window);
+    }
     for ack in &recording.acks {
         player.play(ack);
     }
@@ -117,28 +134,47 @@ fn read(trace: &str) -> Result<Recording, String> {
     let mut recording = Recording::default();
     for (number, line) in trace.lines().enumerate() {
         let columns: Vec<&str> = line.split(',').collect();
-        let fault = || format!("line {}: {line:?} is no row of a recording", number + 1);
+        let shown = || line.chars().take(80).collect::<String>();
+        let fault = || format!("line {}: {:?} is no row of a recording", number + 1, shown());
         match columns[0] {
             "A" => recording.acks.push(read_ack(&columns).ok_or_else(fault)?),
             "S" => {
                 let segment = read_segment(&columns).ok_or_else(fault)?;
                 recording.segments.extend(segment);
             }
-            _ => {}
+            "R" | "a" | "B" | "b" | "C" | "D" | "d" | "Q" | "q" | "" => {}
+            _ => return Err(fault()),
+        }
+        let heard = |nth: usize| recording.acks.iter().rev().nth(nth).map(|ack| ack.at);
+        if columns[0] == "A" && heard(1) > heard(0) {
+            return Err(format!("line {}: {:?}: the ACK before is later", number + 1, shown()));
         }
     }
+    recording.called = recording.find_call();
     Ok(recording)
 }
 
+impl Recording {
+    /// Where no SYN is acknowledged it is the one that was called: it sends at once.
+    fn find_call(&self) -> Option<(Time, Span)> {
+        let (first, heard) = (self.segments.first()?, self.acks.first()?);
+        let called = heard.flags & SYN == 0 && first.at <= heard.at;
+        let syn = first.at.as_ps().checked_sub(heard.shortest.as_ps());
+        (called && syn.is_some()).then_some((first.at, heard.shortest))
+    }
+}
+
+/// A time of a row; none beyond what the engine can count.
 fn time(text: &str) -> Option<Time> {
-    text.parse::<u64>().ok().map(|ns| Time::from_ps(ns * 1_000))
+    let ns = text.parse::<u64>().ok().filter(|&ns| ns <= LATEST_NS)?;
+    Some(Time::from_ps(ns * 1_000))
 }
 
 /// A segment with data or a FIN; nothing of others.
 fn read_segment(columns: &[&str]) -> Option<Option<Segment>> {
     let &[_, at, seq, length, flags, ..] = columns else { return None };
     let (at, flags) = (time(at)?, flags.parse::<u32>().ok()?);
-    let segment = Segment { at, seq: seq.parse().ok()?, length: length.parse().ok()? };
+    let segment = Segment { at, seq: number(seq)?, length: number(length)? };
     let counts = segment.length > 0 || flags & FIN != 0;
     Some((counts && flags & SYN == 0).then_some(segment))
 }
@@ -151,13 +187,13 @@ fn read_ack(columns: &[&str]) -> Option<Acknowledged> {
     };
     let block = |text: &str| {
         let (left, right) = text.split_once('-')?;
-        Some((left.parse().ok()?, right.parse().ok()?))
+        Some((number(left)?, number(right)?))
     };
     let echo: i64 = echo.parse().ok()?;
     Some(Acknowledged {
         at: time(at)?,
-        ack: ack.parse().ok()?,
-        window: window.parse().ok()?,
+        ack: number(ack)?,
+        window: number(window)?,
         echo: (echo != NO_ECHO).then_some(echo.max(0) as u64),
         flags: flags.parse().ok()?,
         blocks: blocks.split_whitespace().map(block).collect::<Option<_>>()?,
@@ -165,13 +201,22 @@ fn read_ack(columns: &[&str]) -> Option<Acknowledged> {
         ssthresh: ssthresh.parse().ok()?,
         stage: stage.parse().ok()?,
         others: others.iter().take(9).map(|text| text.parse().ok()).collect::<Option<_>>()?,
+        shortest: others.get(10).and_then(|text| number(text)).map_or(Span::ZERO, Span::from_us),
     })
+}
+
+/// A number of bytes, or one that is shown.
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|&number| number < NUMBERS)
 }
 
 /// The sender and its application.
 struct Player {
     sender: Linux,
     bytes: Option<u64>,
+    /// What is to be written, from the next on, and what was written of it, in bytes.
+    writes: std::vec::IntoIter<(Time, u64)>,
+    written: Option<u64>,
     opened: bool,
     sent: Vec<Segment>,
     out: Vec<Transmission>,
@@ -181,9 +226,13 @@ struct Player {
 
 impl Player {
     fn new(case: &ReplayCase) -> Self {
+        let ms = |ms: u64| Time::ZERO.saturating_add(Span::from_ms(ms.min(LATEST_NS / 1_000_000)));
+        let writes = case.writes.iter().flatten().map(|&(at, bytes)| (ms(at), bytes));
         Self {
             sender: Linux::new(&case.options),
             bytes: case.bytes,
+            writes: writes.collect::<Vec<_>>().into_iter(),
+            written: case.writes.as_ref().map(|_| 0),
             opened: false,
             sent: Vec::new(),
             out: Vec::new(),
@@ -192,10 +241,10 @@ impl Player {
     }
 
     fn play(&mut self, ack: &Acknowledged) {
-        self.run_timers(ack.at);
+        self.go_on(ack.at);
         if ack.flags & SYN != 0 {
             if !self.opened {
-                self.open(ack);
+                self.open(Time::ZERO, ack.at, ack.window);
             }
         } else {
             self.hear(ack);
@@ -216,17 +265,34 @@ impl Player {
         self.states.push((self.sender.cwnd(), self.sender.ssthresh(), stage, others));
     }
 
-    /// The SYN is acknowledged; the application writes.
-    fn open(&mut self, ack: &Acknowledged) {
+    /// The SYN, which left at `syn`, is acknowledged; the application writes.
+    fn open(&mut self, syn: Time, now: Time, window: u64) {
         self.opened = true;
-        self.sender.open(Time::ZERO, ack.at, ack.window);
+        self.sender.open(syn, now, window);
         // Its state is recorded before the application writes; nothing in it changes by that.
-        self.sender.offer(self.bytes.unwrap_or(u64::MAX));
-        self.sender.write_more(ack.at, &mut self.out);
-        if self.bytes.is_some() {
-            self.sender.close(ack.at, &mut self.out);
+        let bytes = self.written.or(self.bytes).unwrap_or(u64::MAX);
+        self.sender.offer(bytes);
+        self.sender.write_more(now, &mut self.out);
+        if self.bytes.is_some() && self.written.is_none() {
+            self.sender.close(now, &mut self.out);
         }
-        self.collect(ack.at);
+        self.collect(now);
+    }
+
+    /// The application writes what is due until `end`, the timers run out that do before.
+    fn go_on(&mut self, end: Time) {
+        while let Some(&(at, bytes)) = self.writes.as_slice().first().filter(|(at, _)| *at <= end) {
+            self.run_timers(at);
+            self.writes.next();
+            let written = self.written.unwrap_or(0).saturating_add(bytes);
+            self.written = Some(written);
+            if self.opened {
+                self.sender.offer(written);
+                self.sender.write_more(at, &mut self.out);
+                self.collect(at);
+            }
+        }
+        self.run_timers(end);
     }
 
     fn hear(&mut self, ack: &Acknowledged) {
@@ -265,7 +331,7 @@ impl Player {
     /// The recording ends at `last`, with `count` segments: what we send later is not compared,
     /// unless it is what was recorded just before.
     fn end(&mut self, last: Time, count: usize) {
-        self.run_timers(last + TOLERANCE);
+        self.go_on(last + TOLERANCE);
         while self.sent.len() > count && self.sent.last().is_some_and(|sent| sent.at > last) {
             self.sent.pop();
         }
@@ -273,7 +339,7 @@ impl Player {
 
     fn collect(&mut self, at: Time) {
         // What is not grouped is whole for the sender, the last segment too.
-        let end = self.bytes.unwrap_or(u64::MAX);
+        let end = self.written.or(self.bytes).unwrap_or(u64::MAX);
         let (sender, out) = (&self.sender, &mut self.out);
         self.sent.extend(out.drain(..).map(|sent| {
             let [from, to] = [sent.seq, sent.seq + 1].map(|seq| sender.bytes_before(seq).min(end));

@@ -400,7 +400,7 @@ impl Sender {
     }
 
     /// Segments sent since the last time-out or repair and not acknowledged: what the timer now
-    /// waits for.
+    /// waits for. The sender of Linux never goes back, so that these are all that it has sent.
     #[must_use]
     pub fn outstanding(&self) -> Range<u64> {
         match &self.linux {

@@ -19,7 +19,8 @@ def check(
 ) -> int:
     """Validate a scenario: an error names the field, its value and the fix.
 
-    Says what is allowed but probably not meant, and what memory and time a run is foreseen to take,
+    Says what is allowed but probably not meant. Names timers of assemblers that are a whole number
+    of packets, so that bursts end in ties. Says what memory and time a run is foreseen to take,
     where that is more than a moment.
 
     Parameters
@@ -42,6 +43,7 @@ def check(
     from burstlab import simulation
     from burstlab.cli.printing import say, warn
     from burstlab.errors import InputError
+    from burstlab.timers import timer_ties
 
     given = {"--jobs": jobs is not None, "--allow-code": allow_code, "--json": json_}
     for flag in (flag for flag, there in given.items() if there and not ties):
@@ -56,9 +58,13 @@ def check(
         memory, time_s = simulation.estimate(resolved)
         if memory > _MUCH or time_s > _LONG:
             say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
+        for tie in timer_ties(resolved):
+            say(f"tie by construction: {tie}; {_FIRST}")
     for line in [*simulation.doubts(scenario), *simulation.announcements(resolved)]:
         warn(f"warning: {line}")
-    return _ties(scenario, jobs, allow_code, json_) if ties else 0
+    if not ties:
+        return 0
+    return _ties(scenario, resolved, jobs, allow_code, json_)
 
 
 def _print_whole(resolved: dict[str, Any]) -> None:
@@ -71,18 +77,25 @@ def _print_whole(resolved: dict[str, Any]) -> None:
 
 #: Bytes and seconds that are worth a word.
 _MUCH, _LONG = 1e8, 10.0
+#: What a tie of a timer comes to.
+_FIRST = "a packet that comes as the timer ends misses the burst, though elsewhere it may not"
 #: Numbers that are printed of those that differ.
 _SHOWN = 20
 
 
-def _ties(scenario: str, jobs: int | None, allow_code: bool, as_json: bool) -> int:
+def _ties(
+    scenario: str, resolved: dict[str, Any], jobs: int | None, allow_code: bool, as_json: bool
+) -> int:
     """List the numbers that depend on ties."""
     from burstlab.cli.printing import put_document, say
     from burstlab.ties import compare_ties
+    from burstlab.timers import timer_ties
 
     found = compare_ties(scenario, jobs=jobs, allow_code=allow_code)
     if as_json:
-        put_document({"differ": [one.document() for one in found]})
+        by_construction = [one.document() for one in timer_ties(resolved)]
+        differ = [one.document() for one in found]
+        put_document({"differ": differ, "by_construction": by_construction})
         return 1 if found else 0
     if not found:
         say("ties: no number depends on the order of events of one instant")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from burstlab.errors import InputError
@@ -37,10 +37,21 @@ class NotReplayable(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One entry of the index."""
+    """One entry of the index.
+
+    Attributes
+    ----------
+    entry
+        Its object in the index.
+    directory
+        Where the index is.
+    unknown
+        The fields of it that no replay knows; empty: it knows all.
+    """
 
     entry: Mapping[str, Any]
     directory: Path
+    unknown: str = ""
 
     @property
     def name(self) -> str:
@@ -83,6 +94,8 @@ class Case:
             If the entry asks for something that has no counterpart.
         """
         entry = self.entry
+        if self.unknown:
+            raise NotReplayable(self.unknown)
         if entry["tcp"] in MISSING_AGENTS:
             raise NotReplayable(f"the engine has no {entry['tcp']}")
         if entry.get("jitter"):
@@ -162,6 +175,32 @@ class Case:
 def wrong(where: str, problem: str, fix: str) -> InputError:
     """Say what is wrong, where, and what to do about it."""
     return InputError(f"{where}: {problem}\n  fix: {fix}")
+
+
+#: No number of an index is larger, be it a rate in b/s, bytes or a time.
+LARGEST = 1e15
+
+
+def check_number(where: str, name: str, value: float) -> None:
+    """Refuse a number that no path has."""
+    if not 0 <= value <= LARGEST:
+        problem = f"{name} = {value!r:.60} is out of range"
+        raise wrong(where, problem, f"write a number from 0 to {LARGEST:.0e}")
+
+
+def check_numbers(where: str, name: str, values: Sequence[Any]) -> None:
+    """Refuse a list that has something besides whole numbers from 1."""
+    if not all(type(value) is int and 1 <= value <= LARGEST for value in values):
+        problem = f"{name} = {values!r:.60} has something that is no whole number from 1"
+        raise wrong(where, problem, "list whole numbers")
+
+
+def check_trace(where: str, trace: str) -> None:
+    """Refuse the name of a trace that is not below the index."""
+    inside = PurePosixPath(trace)
+    if inside.is_absolute() or ".." in inside.parts or "\0" in trace or not trace:
+        problem = f"trace = {trace!r:.60} is not below the index"
+        raise wrong(where, problem, "put the trace into the directory of the index")
 
 
 def kinds_of(kind: type | tuple[type, ...]) -> str:

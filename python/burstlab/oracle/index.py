@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from burstlab.loading import read_text
 from burstlab.oracle import several
-from burstlab.oracle.cases import Case, kinds_of, wrong
+from burstlab.oracle.cases import (
+    Case,
+    check_number,
+    check_numbers,
+    check_trace,
+    kinds_of,
+    wrong,
+)
 from burstlab.oracle.several import SeveralCase
 
 _NEEDED: Mapping[str, type | tuple[type, ...]] = {
@@ -40,6 +49,36 @@ _OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
+#: Those, and what tells how a case was drawn or recorded.
+_KNOWN = frozenset(_NEEDED) | frozenset(_OPTIONAL) | several.BESIDES | {"delayed_ack"}
+
+
+def read_json(path: Path) -> Any:
+    """Read a file of JSON, or say where it is none."""
+    text = read_text(path)
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        problem = f"line {error.lineno} column {error.colno}: {error.msg}"
+    except RecursionError:
+        problem = "too deeply nested"
+    except ValueError as error:
+        # A number with more digits than Python reads, or none at all.
+        problem = str(error)
+    raise wrong(str(path), problem, "write valid JSON there")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
+
+
 def read_index(directory: Path) -> list[Case]:
     """Read ``index.json`` and check that every entry has what a replay needs."""
     path = directory / "index.json"
@@ -47,12 +86,7 @@ def read_index(directory: Path) -> list[Case]:
         raise wrong(
             str(directory), "not a directory with an index.json", "give the one of the traces"
         )
-    text = read_text(path)
-    try:
-        entries = json.loads(text)
-    except json.JSONDecodeError as error:
-        problem = f"line {error.lineno} column {error.colno}: {error.msg}"
-        raise wrong(str(path), problem, "write valid JSON there") from None
+    entries = read_json(path)
     if not isinstance(entries, list):
         raise wrong(str(path), "line 1: a list of cases is needed", "put [ ] around the cases")
     cases: list[Case] = []
@@ -66,7 +100,11 @@ def read_index(directory: Path) -> list[Case]:
         if entry["case"] in seen:
             raise wrong(where, f"{entry['case']!r} is listed twice", "name each case once")
         seen.add(entry["case"])
-        cases.append((SeveralCase if "flows" in entry else Case)(entry, directory))
+        check_trace(where, entry["trace"])
+        kind, known = (SeveralCase, several.KNOWN) if "flows" in entry else (Case, _KNOWN)
+        unknown = [repr(name) for name in entry if name not in known]
+        said = f"unknown field {', '.join(unknown)}" if unknown else ""
+        cases.append(kind(entry, directory, said or several.unknown_of(entry)))
     return cases
 
 
@@ -80,14 +118,18 @@ def _check_entry(where: str, entry: object) -> None:
         found = entry.get(name)
         if name in entry and (not isinstance(found, kind) or isinstance(found, bool)):
             raise wrong(where, f"{name} = {found!r} has a wrong type", f"write {kinds_of(kind)}")
+        if isinstance(found, int | float):
+            check_number(where, name, found)
     for name in ("tick", "t_rec", "access_bps", "core_bps"):
         if not entry[name] > 0:
             problem = f"{name} = {entry[name]!r} is not positive"
             raise wrong(where, problem, "write a number above 0")
     for pair in entry["drops"]:
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise wrong(where, f"drops has {pair!r}", "write pairs [seq, transmission]")
-    if not all(isinstance(delay, (int, float)) for delay in entry["delays_ms"]):
-        raise wrong(where, "delays_ms has something that is no number", "write numbers of ms")
+        whole = isinstance(pair, list) and all(type(number) is int for number in pair)
+        if not whole or len(pair) != 2:
+            raise wrong(where, f"drops has {pair!r:.60}", "write pairs [seq, transmission]")
+    for name in ("drop_bursts", "drop_acks"):
+        check_numbers(where, name, entry.get(name, []))
+    several.check_delays(where, entry["delays_ms"])
     if len(entry["delays_ms"]) < 4:
         raise wrong(where, "delays_ms needs at least four links", "add their delays")

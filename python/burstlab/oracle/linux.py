@@ -6,17 +6,19 @@ ACKs go into a sender of ours at their times, and it has to send the same and st
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from burstlab import _core, underway
 from burstlab.loading import read_text
-from burstlab.oracle.cases import kinds_of, wrong
+from burstlab.oracle import entries
+from burstlab.oracle.cases import wrong
+from burstlab.oracle.index import read_json
+from burstlab.oracle.traces import read_packed, refuse_rows
 from burstlab.sysctls import LAWS
 
 #: Settings below net.ipv4 that take something away from a sender, and our name of it.
@@ -26,6 +28,7 @@ SWITCHES: Mapping[str, str] = {
     "tcp_recovery": "rack",
     "tcp_early_retrans": "tlp",
     "tcp_frto": "frto",
+    "tcp_slow_start_after_idle": "restart_after_idle",
 }
 
 #: Settings that concern the receiver alone, or that the ACKs show already.
@@ -52,18 +55,17 @@ WHEEL_PHASE = -300_000 % 512
 #: that were sent 3 to 20 us before one.
 HEARD_NS = 9 * 256
 
-_NEEDED: Mapping[str, type | tuple[type, ...]] = {
-    "case": str,
-    "family": str,
-    "cc": str,
-    "trace": str,
-}
+#: What became of a case.
+Verdict = Literal["match", "tie", "differs", "not judged"]
 
-_OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
-    "bytes": int,
-    "gso": int,
-    "sysctl": str,
+#: What an index says of all its cases, and what each is.
+_OF_ALL: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "mtu": entries.FIELDS["mtu"],
+    "syn_after_tick_ns": entries.FIELDS["syn_after_tick_ns"],
+    "core_bps": entries.FIELDS["rate"],
+    "access_delay_ms": (lambda value: value == 1, "1, which all recordings have"),
 }
+_BESIDES = frozenset({"cases", "kernel", "send_overhead"})
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class LinuxCase:
         Rate of the core, in bit/s.
     send_overhead
         Bytes of the send buffer that a group takes besides its data, where the index says it.
+    aside
+        What the index says of all cases that no judge knows.
     """
 
     entry: Mapping[str, Any]
@@ -92,11 +96,34 @@ class LinuxCase:
     phase_ns: int
     core_bps: float = 1e10
     send_overhead: int | None = None
+    aside: str | None = None
 
     @property
     def name(self) -> str:
         """Name of the case."""
         return self.entry["case"]
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it is the other direction of a connection: the sender is the one called."""
+        return bool(self.entry.get("twoway")) and self.name.endswith("-back")
+
+    @property
+    def bytes_sent(self) -> int | None:
+        """Bytes that its application writes before it closes; None: without end, or by writes."""
+        return self.entry.get("rbytes" if self.is_back else "bytes")
+
+    @property
+    def unknown(self) -> str | None:
+        """Why no judge can take it; None: it may."""
+        return self.aside or entries.unknown_of(self.entry) or self._unlike_its_laws()
+
+    def _unlike_its_laws(self) -> str | None:
+        laws, number = entries.laws_of(self.entry), self.entry.get("connection", 0)
+        if not number < len(laws) or laws[number] != self.entry["cc"]:
+            return f"connection {number} of {laws} is not one of {self.entry['cc']}"
+        lacking = [law for law in laws if law not in LAWS]
+        return f"the engine has no {lacking[0]}" if lacking else None
 
     @property
     def clock_ns(self) -> int:
@@ -110,12 +137,11 @@ class LinuxCase:
 
     def sender(self) -> dict[str, Any] | str:
         """Describe the sender that repeats the case, or say why there is none."""
+        if self.unknown is not None:
+            return self.unknown
         entry = self.entry
-        if entry["cc"] not in LAWS:
-            return f"the engine has no {entry['cc']}"
         options: dict[str, Any] = {"congestion": entry["cc"], "ecn": entry["cc"] == "dctcp"}
-        for setting in filter(None, entry.get("sysctl", "").split(";")):
-            name, _, value = setting.partition("=")
+        for name, value in entries.settings_of(entry):
             if name == "tcp_ecn":
                 options["ecn"] = options["ecn"] or value == "1"
             elif name in SWITCHES:
@@ -130,7 +156,10 @@ class LinuxCase:
         options["wheel_phase"] = WHEEL_PHASE
         if self.send_overhead is not None:
             options["send_overhead"] = self.send_overhead
-        return {"options": options, "bytes": entry.get("bytes")}
+        made: dict[str, Any] = {"options": options, "bytes": self.bytes_sent}
+        if "writes" in entry and not self.is_back:
+            made["writes"] = entries.writes_of(entry["writes"])
+        return made
 
 
 @dataclass(frozen=True)
@@ -139,6 +168,14 @@ class LinuxOutcome:
 
     Attributes
     ----------
+    ties
+        Packets that reached the assembler of the recording in the nanosecond in which its timer
+        closed the burst, where that alone is why it does not match: with each on the side on which
+        it fell in the recording, the run matches.
+    tie_s
+        When the first of them was there.
+    unjudged
+        Why the case was not judged: a field, a setting or a law that the judge does not know.
     match
         Whether every segment has the recorded order, number, length and, to 1 ms (as a scenario:
         2 ms), time, and at least 99 % of the states are equal.
@@ -161,6 +198,30 @@ class LinuxOutcome:
     state_equal: int = 0
     first_difference: str | None = None
     acked_bytes: tuple[int, int] | None = None
+    ties: int = 0
+    tie_s: float | None = None
+    unjudged: str | None = None
+
+    @property
+    def outcome(self) -> Verdict:
+        """What became of it: only a match and a tie speak for us, and only a difference against."""
+        if self.unjudged is not None:
+            return "not judged"
+        if self.ties:
+            return "tie"
+        return "match" if self.match else "differs"
+
+    @property
+    def reason(self) -> str:
+        """Where it differs, where it ties, or why it was not judged."""
+        if self.unjudged is not None:
+            return f"not judged: {self.unjudged}"
+        if self.ties:
+            return (
+                f"tie at t = {self.tie_s:.9f} s, the first of {self.ties}; with packets on the "
+                "side of the recording it matches"
+            )
+        return self.first_difference or ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the case as ``burstlab oracle --json`` prints it."""
@@ -169,6 +230,10 @@ class LinuxOutcome:
             "family": self.case.family,
             "level": self.level,
             "match": self.match,
+            "outcome": self.outcome,
+            "ties": self.ties,
+            "tie_s": self.tie_s,
+            "unjudged": self.unjudged,
             "rows": self.rows,
             "rows_equal": self.rows_equal,
             "state_rows": self.state_rows,
@@ -188,46 +253,45 @@ def is_linux(directory: Path) -> bool:
 
 
 def read_linux_index(directory: Path) -> list[LinuxCase]:
-    """Read ``index.json`` and check that every entry has what a replay needs."""
+    """Read ``index.json`` and check that every entry has what a replay needs.
+
+    Raises
+    ------
+    InputError
+        If it is none, or an entry lacks a field or has a value that is none.
+    """
     path = directory / "index.json"
-    try:
-        index = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        problem = f"line {error.lineno} column {error.colno}: {error.msg}"
-        raise wrong(str(path), problem, "write valid JSON there") from None
-    for name, kind in {"cases": list, "mtu": int, "syn_after_tick_ns": int}.items():
-        found = index.get(name)
-        if not isinstance(found, kind) or isinstance(found, bool):
-            raise wrong(str(path), f"{name} = {found!r}", f"write {kinds_of(kind)}")
+    index = read_json(path)
+    if not isinstance(index, dict):
+        raise wrong(str(path), "an object with cases is needed", "write { } around them")
+    if not isinstance(index.get("cases"), list):
+        raise wrong(str(path), f"cases = {index.get('cases')!r:.60}", "write a list")
+    for name, (is_one, kind) in _OF_ALL.items():
+        needed = name in ("mtu", "syn_after_tick_ns")
+        if (needed or name in index) and not is_one(index.get(name)):
+            raise wrong(str(path), f"{name} = {index.get(name)!r:.60}", f"write {kind}")
     overhead = index.get("send_overhead")
     if overhead is not None and not (type(overhead) is int and 0 <= overhead <= OVERHEAD_MAX):
         fix = f"write bytes as a whole number from 0 to {OVERHEAD_MAX}"
-        raise wrong(str(path), f"send_overhead = {overhead!r}", fix)
-    cases: list[LinuxCase] = []
+        raise wrong(str(path), f"send_overhead = {overhead!r:.60}", fix)
+    unknown = [repr(name) for name in index if name not in _OF_ALL and name not in _BESIDES]
+    aside = f"unknown field {', '.join(unknown)} of the index" if unknown else None
+    cases: dict[str, LinuxCase] = {}
     for number, entry in enumerate(index["cases"], start=1):
-        _check_entry(f"{path}: case {number}", entry)
-        cases.append(
-            LinuxCase(
-                entry,
-                directory,
-                index["mtu"],
-                index["syn_after_tick_ns"],
-                float(index.get("core_bps", 1e10)),
-                overhead,
-            )
+        where = f"{path}: case {number}"
+        entries.check_entry(where, entry)
+        if entry["case"] in cases:
+            raise wrong(where, f"{entry['case']!r} is listed twice", "name each case once")
+        cases[entry["case"]] = LinuxCase(
+            entry,
+            directory,
+            entry.get("mtu", index["mtu"]),
+            entry.get("syn_after_tick_ns", index["syn_after_tick_ns"]),
+            float(index.get("core_bps", 1e10)),
+            overhead,
+            aside,
         )
-    return cases
-
-
-def _check_entry(where: str, entry: object) -> None:
-    if not isinstance(entry, dict):
-        raise wrong(where, "a table of fields is needed", "write an object with the fields")
-    for name, kind in {**_NEEDED, **_OPTIONAL}.items():
-        found = entry.get(name)
-        if name not in entry and name in _NEEDED:
-            raise wrong(where, f"{name!r} is missing", "add this field")
-        if name in entry and (not isinstance(found, kind) or isinstance(found, bool)):
-            raise wrong(where, f"{name} = {found!r} has a wrong type", f"write {kinds_of(kind)}")
+    return list(cases.values())
 
 
 def replay_linux(
@@ -285,15 +349,11 @@ def each(
 def _replay_one(case: LinuxCase) -> LinuxOutcome:
     sender = case.sender()
     if isinstance(sender, str):
-        return LinuxOutcome(case, "replay", False, first_difference=sender)
+        return LinuxOutcome(case, "replay", False, first_difference=sender, unjudged=sender)
     path = case.directory / case.entry["trace"]
-    try:
-        with gzip.open(path, "rt", encoding="ascii") as file:
-            text = file.read()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise wrong(str(path), str(error), "give a recording as the recorder packs it") from None
+    text = read_packed(path)
     try:
         answer = json.loads(_core.replay(json.dumps(sender), text))
     except ValueError as error:
-        raise wrong(str(path), str(error), "give a recording as the recorder packs it") from None
+        raise refuse_rows(path, str(error)) from None
     return LinuxOutcome(case, "replay", **answer)

@@ -13,8 +13,17 @@ from burstlab.errors import InputError
 from burstlab.live import live
 from burstlab.live.inside import PHASE_NS
 from burstlab.loading import Document
+from burstlab.oracle import closings, entries
 from burstlab.oracle.linux import LinuxCase, LinuxOutcome, each, read_linux_index
-from burstlab.oracle.path import TOLERANCE_PS, Log, compare, recorded, scenario_of
+from burstlab.oracle.path import (
+    TOLERANCE_PS,
+    Log,
+    compare,
+    not_of_a_path,
+    recorded,
+    scenario_of,
+    with_ties,
+)
 from burstlab.parquet import read_table
 
 SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
@@ -33,7 +42,9 @@ _TO_SYN_NS = 1_000_000_000
 _SHORT_PS = 1_000_000_000_000
 
 
-def document_of(case: LinuxCase, until_ps: int, start_ns: int) -> Document:
+def document_of(
+    case: LinuxCase, until_ps: int, start_ns: int, sides: closings.Sides | None = None
+) -> Document:
     """Write the scenario of a case with live hosts.
 
     Parameters
@@ -44,14 +55,16 @@ def document_of(case: LinuxCase, until_ps: int, start_ns: int) -> Document:
         When its recording ends, after its SYN.
     start_ns
         When the program of the sender starts.
+    sides
+        On which side of the end of its burst each packet fell that came at that nanosecond.
     """
     entry = case.entry
-    document = scenario_of(case, until_ps)
+    document = scenario_of(case, until_ps, sides)
     del document["tcp"], document["flows"]
     bulk = [sys.executable, "-m", "burstlab.live.bulk"]
     size = [str(entry["bytes"])] if "bytes" in entry else []
     clamp = ["--clamp", str(entry["clamp"])] if "clamp" in entry else []
-    settings = [one for one in entry.get("sysctl", "").split(";") if one]
+    settings = [f"{name}={value}" for name, value in entries.settings_of(entry)]
     both: Document = {
         "congestion_control": entry["cc"],
         "sysctls": [*SETTINGS, *(f"net.ipv4.{one}" for one in settings)],
@@ -107,7 +120,8 @@ def live_linux(
     cases = [case for case in read_linux_index(Path(directory)) if only is None or only(case)]
     if not cases:
         return []
-    start_ns = _start_ns(cases[0], kernel)
+    taken = [case for case in cases if not_of_a_path(case, live=True) is None]
+    start_ns = _start_ns(taken[0], kernel) if taken else 0
 
     def make(case: LinuxCase) -> LinuxOutcome:
         return _make(case, start_ns, kernel)
@@ -129,14 +143,20 @@ def _start_ns(case: LinuxCase, kernel: str | None) -> int:
 
 
 def _make(case: LinuxCase, start_ns: int, kernel: str | None) -> LinuxOutcome:
+    reason = not_of_a_path(case, live=True)
+    if reason is not None:
+        return LinuxOutcome(case, "live", False, first_difference=reason, unjudged=reason)
     theirs, until_ps = recorded(case)
-    document = document_of(case, until_ps, start_ns)
-    try:
-        ours, _ = _ran(document, kernel, until_ps + TOLERANCE_PS)
-    except InputError as error:
-        return LinuxOutcome(case, "live", False, first_difference=str(error))
-    found = compare(case, theirs, ours, until_ps)
-    return replace(found, level="live")
+
+    def make(sides: closings.Sides | None) -> LinuxOutcome:
+        document = document_of(case, until_ps, start_ns, sides)
+        try:
+            ours, _ = _ran(document, kernel, until_ps + TOLERANCE_PS)
+        except InputError as error:
+            return LinuxOutcome(case, "live", False, first_difference=str(error))
+        return replace(compare(case, theirs, ours, until_ps), level="live")
+
+    return with_ties(case, make)
 
 
 def _ran(document: Document, kernel: str | None, until_ps: int = _SHORT_PS) -> tuple[Log, int]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
 from burstlab.loading import Document
-from burstlab.oracle.cases import wrong
+from burstlab.oracle import closings, entries
 from burstlab.oracle.linux import (
     HEADERS,
     TIMESTAMP,
@@ -21,6 +20,7 @@ from burstlab.oracle.linux import (
     each,
     read_linux_index,
 )
+from burstlab.oracle.traces import read_packed, refuse_rows
 from burstlab.results import Result
 from burstlab.simulation import run
 from burstlab.sysctls import LAWS, SWITCHES
@@ -43,6 +43,19 @@ STAGES = {
 
 #: Phases in which BBR's gain cycle may begin.
 PHASES = 7
+
+#: By how much the timer of a burst is longer, or shorter, for a packet that comes as it ends to
+#: fall into the burst, or behind it. Recorded times are cut to nanoseconds, packet by packet.
+MARGIN_NS = 500
+
+#: A sequence number of a recording, which counts from the SYN, is below this.
+NUMBERS = 1 << 48
+
+#: No recording lasts longer, in ps: what a scenario takes.
+LATEST_PS = 10**17
+
+#: Whole numbers behind the time in the rows of a recording but those of segments and of ACKs heard.
+_WHOLE_CELLS = {"B": 4, "b": 4, "D": 2, "d": 2, "Q": 2, "q": 2, "C": 1, "R": 2, "a": 2}
 
 #: A queue that is never full, and a mark that is never made.
 NEVER = "1000 MB"
@@ -67,24 +80,63 @@ class Log:
         return max((ack for _, ack in self.heard), default=1) - 1
 
 
-def scenario_of(case: LinuxCase, until_ps: int) -> Document:
-    """Write the scenario of a case, which ends at ``until_ps``."""
+#: Fields of a case that make hosts of a kernel do what ours of `burstlab live` do not yet.
+_NOT_LIVE = ("writes", "rbytes", "twoway", "rmem")
+
+
+def not_of_a_path(case: LinuxCase, *, live: bool = False) -> str | None:
+    """Say why a case cannot be run over its path; None: it can."""
+    entry = case.entry
+    if case.unknown is not None:
+        return case.unknown
+    lacking = [name for name in entries.OF_A_PATH if name not in entry]
+    for drawn, came in (("p", "lost_bursts"), ("p_ack", "lost_ack_bursts")):
+        if entry.get(drawn) and came not in entry:
+            lacking.append(came)
+    if lacking:
+        return f"without {', '.join(repr(name) for name in lacking)}"
+    if entry.get("gso", 1) != 1:
+        return f"gso = {entry['gso']}: groups of at most so many segments"
+    several = len(entries.laws_of(entry)) > 1
+    named = [name for name in ("drop_packets", "drop_acks") if entry.get(name)]
+    if several and named:
+        return f"{named[0]} counts the packets of several connections"
+    if several and case.entry.get("twoway"):
+        return "several connections with data both ways"
+    unlike = [name for name in _NOT_LIVE if name in entry] if live else []
+    if live and several:
+        unlike.append("ccs")
+    return f"{', '.join(repr(name) for name in unlike)} of live hosts" if unlike else None
+
+
+def scenario_of(case: LinuxCase, until_ps: int, sides: closings.Sides | None = None) -> Document:
+    """Write the scenario of a case, which ends at ``until_ps``.
+
+    Parameters
+    ----------
+    case
+        The case.
+    until_ps
+        When its recording ends, after its SYN.
+    sides
+        On which side of the end of its burst each packet fell that came at that nanosecond.
+    """
     entry = case.entry
     delay_us = round(1000 * float(entry["core_delay_ms"]))
+    laws = entries.laws_of(entry)
     receiver: Document = {}
     access: Document = {"rate": f"{int(entry['rate'])} b/s", "delay": "1 ms"}
     if "queue" in entry:
         access["queue_bytes"] = f"{entry['queue']} B"
         receiver["queue_bytes"] = NEVER
     tcp = _tcp(case)
-    if tcp["ecn"]:
+    if tcp["ecn"] or "dctcp" in laws:
         above = f"{entry['mark']} B" if "mark" in entry else NEVER
         access["marking"] = {"rule": "threshold", "above": above}
     if receiver:
         access["receiver"] = receiver
-    flow: Document = {"start": "0 s"}
-    if "bytes" in entry:
-        flow["bytes"] = f"{entry['bytes']} B"
+    if len(laws) > 1:
+        access["shared"] = True
     first, last = delay_us // 2, delay_us - delay_us // 2
     return {
         "network": {
@@ -94,37 +146,64 @@ def scenario_of(case: LinuxCase, until_ps: int) -> Document:
             "link_delays": [f"{first} us", f"{last} us"],
         },
         "access": access,
-        "edge": _edge(entry),
+        "edge": _edge(entry, sides),
         "tcp": tcp,
-        "flows": [flow],
+        "flows": [_flow(case, law if len(laws) > 1 else None) for law in laws],
         "loss": _loss(entry),
         "run": {"duration": f"{until_ps + TOLERANCE_PS + 1} ps"},
     }
 
 
-def _edge(entry: Any) -> Document:
-    def way(timer_ms: float) -> Document:
+def _flow(case: LinuxCase, law: str | None) -> Document:
+    """Write a connection; with a `law` where there are several."""
+    entry = case.entry
+    flow: Document = {"start": "0 s"}
+    if "writes" in entry:
+        writes = entries.writes_of(entry["writes"])
+        flow["script"] = [{"at": f"{at} ms", "bytes": f"{count} B"} for at, count in writes]
+    elif "bytes" in entry:
+        flow["bytes"] = f"{entry['bytes']} B"
+    if entry.get("twoway"):
+        flow["reverse"] = {"bytes": f"{entry['rbytes']} B"} if "rbytes" in entry else {}
+    if law is not None:
+        flow["tcp"] = {"window_law": LAWS[law], "ecn": _ecn(entry, law)}
+    return flow
+
+
+def _ecn(entry: Any, law: str) -> bool:
+    return law == "dctcp" or ("tcp_ecn", "1") in entries.settings_of(entry)
+
+
+def _edge(entry: Any, sides: closings.Sides | None) -> Document:
+    def way(timer_ms: float, sides: closings.OfAWay) -> Document:
         if timer_ms <= 0:
             return {"assembly": "none"}
-        return {"assembly": "timer", "timer": f"{round(1000 * float(timer_ms))} us"}
+        timer_us = round(1000 * float(timer_ms))
+        made: Document = {"assembly": "timer", "timer": f"{timer_us} us"}
+        if sides:
+            timer_ns = 1000 * timer_us
+            made["burst_timers"] = [
+                [burst, f"{timer_ns + (MARGIN_NS if inside else -MARGIN_NS)} ns"]
+                for burst, inside in sides
+            ]
+        return made
 
-    return {**way(entry["tb_ms"]), "ack": way(entry.get("tb_ack_ms", 0))}
+    data, acks = sides if sides is not None else ((), ())
+    return {**way(entry["tb_ms"], data), "ack": way(entry.get("tb_ack_ms", 0), acks)}
 
 
 def _loss(entry: Any) -> Document:
-    def numbers(text: str) -> list[int]:
-        return [int(number) for number in str(text).split(",") if number]
-
     loss: Document = {}
-    for way, bursts, packets in (
-        ("data", "lost_bursts", "drop_packets"),
-        ("ack", "lost_ack_bursts", "drop_acks"),
+    for way, bursts, drawn, packets in (
+        ("data", "lost_bursts", "drop_bursts", "drop_packets"),
+        ("ack", "lost_ack_bursts", "drop_ack_bursts", "drop_acks"),
     ):
         script: Document = {}
-        if entry.get(bursts):
-            script["bursts"] = list(entry[bursts])
+        lost = entry[bursts] if bursts in entry else entries.numbers_of(entry.get(drawn, ""))
+        if lost:
+            script["bursts"] = list(lost)
         if entry.get(packets):
-            script["departures"] = numbers(entry[packets])
+            script["departures"] = entries.numbers_of(entry[packets])
         if script:
             # Lost at the edge, as it closes.
             loss[way] = {"process": "script", "node": 0, **script}
@@ -137,10 +216,10 @@ def _tcp(case: LinuxCase) -> Document:
     tcp: Document = {
         "profile": "linux",
         "window_law": LAWS.get(law, law),
-        "ecn": law == "dctcp",
+        "ecn": _ecn(entry, law),
         "window": 100_000,
         "segment_size": f"{case.mtu} B",
-        "receive_buffer": "16777216 B",
+        "receive_buffer": f"{entry.get('rmem', 16_777_216)} B",
         "receive_buffer_max": "134217728 B",
         "send_buffer": "4194304 B",
         "grouping": entry.get("gso") != 1,
@@ -149,14 +228,12 @@ def _tcp(case: LinuxCase) -> Document:
     }
     if case.send_overhead is not None:
         tcp["send_overhead"] = f"{case.send_overhead} B"
-    for setting in filter(None, entry.get("sysctl", "").split(";")):
-        name, _, value = setting.partition("=")
-        if name == "tcp_ecn":
-            tcp["ecn"] = tcp["ecn"] or value == "1"
+    for name, value in entries.settings_of(entry):
+        if name == "tcp_slow_start_after_idle":
+            if value == "0":
+                tcp["idle_restart_window"] = 0
         elif name in SWITCHES:
             tcp[SWITCHES[name]] = value != "0"
-        else:
-            raise wrong(case.name, f"the setting {name!r} has no counterpart", "leave it out")
     if "clamp" in entry:
         tcp["window_clamp"] = f"{entry['clamp']} B"
     return tcp
@@ -164,35 +241,73 @@ def _tcp(case: LinuxCase) -> Document:
 
 def payload_of(case: LinuxCase) -> int:
     """Bytes of data in a full segment of a case."""
-    stamps = "tcp_timestamps=0" not in case.entry.get("sysctl", "")
+    stamps = ("tcp_timestamps", "0") not in entries.settings_of(case.entry)
     return case.mtu - HEADERS - (TIMESTAMP if stamps else 0)
 
 
 def recorded(case: LinuxCase) -> tuple[Log, int]:
-    """Read the log of a recording, and when its last row is, in ps."""
+    """Read the log of a recording, and when its last row is, in ps.
+
+    Raises
+    ------
+    InputError
+        If the trace cannot be read, or has a row that is none.
+    """
     path = case.directory / case.entry["trace"]
     log, last = Log(), 0
-    try:
-        with gzip.open(path, "rt", encoding="ascii") as file:
-            for line in file:
-                cells = line.rstrip("\n").split(",")
-                at = 1000 * int(cells[1])
-                last = max(last, at)
-                if cells[0] == "S" and int(cells[3]) > 0:
-                    log.segments.append((at, int(cells[2]), int(cells[3])))
-                elif cells[0] == "A":
-                    log.states.append((int(cells[7]), int(cells[8]), int(cells[9])))
-                    log.heard.append((at, int(cells[2])))
-    except (OSError, EOFError, UnicodeDecodeError, ValueError, IndexError) as error:
-        raise wrong(str(path), str(error), "give a recording as the recorder packs it") from None
+    for number, cells in rows_of(path):
+        try:
+            at = 1000 * int(cells[1])
+            if not 0 <= at <= LATEST_PS:
+                raise ValueError(f"{cells[1]} ns is no time of a recording")
+            last = max(last, at)
+            if cells[0] == "S":
+                seq, length, _ = (_number(cell) for cell in cells[2:5])
+                if length > 0:
+                    log.segments.append((at, seq, length))
+            elif cells[0] == "A":
+                log.states.append((int(cells[7]), int(cells[8]), int(cells[9])))
+                log.heard.append((at, _number(cells[2])))
+            else:
+                _check_row(cells)
+        except (ValueError, IndexError):
+            line = ",".join(cells)
+            raise refuse_rows(path, f"line {number}: {line!r:.80} is no row") from None
     return log, last
+
+
+def _number(cell: str) -> int:
+    """Read a number of bytes, or flags."""
+    number = int(cell)
+    if not 0 <= number < NUMBERS:
+        raise ValueError(f"{number} is no number of bytes")
+    return number
+
+
+def _check_row(cells: list[str]) -> None:
+    """Look at a row that says what became of packets."""
+    wanted = _WHOLE_CELLS.get(cells[0])
+    if wanted is None:
+        raise ValueError(f"{cells[0]!r} is no event")
+    if len([int(cell) for cell in cells[2 : 2 + wanted]]) < wanted:
+        raise ValueError("a cell is missing")
+    if cells[0] == "a":
+        cells[4]
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a trace, each with the number of its line."""
+    for number, line in enumerate(read_packed(path).splitlines(), start=1):
+        yield number, line.split(",")
 
 
 def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
     """Read the same log from a run that traced packets and cwnd."""
     headers = case.mtu - payload_of(case)
     log = Log()
-    packets = result.packets
+    # The direction back is the flow behind the one that opens the connection.
+    flow = 1 if case.is_back else case.entry.get("connection", 0)
+    packets = result.packets.where(flow=flow)
     names = ("kind", "seq", "size_bytes", "sent_ps")
     columns = (packets.column(name).to_pylist() for name in names)
     # Where each segment begins, and the one after the last; data begin at 1.
@@ -203,12 +318,14 @@ def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
                 begins.append(begins[seq] + size - headers)
             if sent <= until_ps + TOLERANCE_PS:
                 log.segments.append((sent, begins[seq], size - headers))
-    end = case.entry.get("bytes")
-    cwnd = result.cwnd
+    end = case.bytes_sent
+    cwnd = result.cwnd.where(flow=flow)
     names = ("event", "t_ps", "ack", "cwnd", "ssthresh", "state")
     columns = (cwnd.column(name).to_pylist() for name in names)
+    # The recorder knows the socket of the host that is called once the handshake is over.
+    first = log.segments[0][0] if case.is_back and log.segments else -1
     for event, at, ack, window, threshold, state in zip(*columns, strict=True):
-        if event == "ack" and at <= until_ps + TOLERANCE_PS:
+        if event == "ack" and first < at <= until_ps + TOLERANCE_PS:
             log.states.append((int(window), int(threshold), STAGES[state]))
             byte = begins[ack + 1]
             log.heard.append((at, byte if end is None else min(byte, end + 1)))
@@ -302,13 +419,48 @@ def path_linux(
 
 
 def _run_one(case: LinuxCase) -> LinuxOutcome:
+    reason = not_of_a_path(case)
+    if reason is not None:
+        return LinuxOutcome(case, "path", False, first_difference=reason, unjudged=reason)
     theirs, until_ps = recorded(case)
+    return with_ties(case, lambda sides: _run_phases(case, theirs, until_ps, sides))
+
+
+def with_ties(
+    case: LinuxCase, make: Callable[[closings.Sides | None], LinuxOutcome]
+) -> LinuxOutcome:
+    """Run a case and, where it differs though it may by ties alone, again as they fell.
+
+    Parameters
+    ----------
+    case
+        The case.
+    make
+        Runs it, with packets that come as a burst ends on the side that they fell on in the
+        recording where sides are given.
+    """
+    plain = make(None)
+    if plain.match:
+        return plain
+    path = case.directory / case.entry["trace"]
+    ties = closings.ties_of(case, [cells for _, cells in rows_of(path)])
+    if not ties.count:
+        return plain
+    found = make(ties.sides)
+    if found.match:
+        return replace(found, match=False, ties=ties.count, tie_s=ties.first_ns / 1e9)
+    return max(plain, found, key=_nearness)
+
+
+def _run_phases(
+    case: LinuxCase, theirs: Log, until_ps: int, sides: closings.Sides | None
+) -> LinuxOutcome:
     # The kernel drew the phase of BBR's gain cycle: whichever goes furthest; where segments part
     # before they tell two phases from each other, the one that delivers most nearly as much.
     phases = PHASES if case.entry["cc"] == "bbr" else 1
     outcomes: list[LinuxOutcome] = []
     for phase in range(phases):
-        document = scenario_of(case, until_ps)
+        document = scenario_of(case, until_ps, sides)
         document["tcp"]["bbr_phase"] = phase
         try:
             result = run(document, trace=("packets", "cwnd"), jobs=1)

@@ -16,6 +16,8 @@ from burstlab.oracle.cases import (
     as_milliseconds,
     as_rate,
     as_seconds,
+    check_number,
+    check_numbers,
     kinds_of,
     wrong,
 )
@@ -47,6 +49,46 @@ _NEEDED_OF_A_FLOW: Mapping[str, type | tuple[type, ...]] = {
     "t_start": (int, float),
     "boot_time": (int, float),
 }
+
+#: What of a case with several flows may be there.
+_OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
+    "assembly_tb": (int, float),
+    "queue": int,
+    "drop_bursts": list,
+    "cbr": list,
+}
+
+_OPTIONAL_OF_A_FLOW: Mapping[str, type | tuple[type, ...]] = {
+    "packet_bytes": int,
+    "syn_bytes": int,
+}
+
+_NEEDED_OF_A_SOURCE: Mapping[str, type | tuple[type, ...]] = {
+    "bps": (int, float),
+    "bytes": int,
+    "t_start": (int, float),
+}
+
+#: What tells how a case was drawn or recorded.
+BESIDES = frozenset(
+    {
+        "scenario",
+        "note",
+        "ns2_packetSize_",
+        "rng_seed",
+        "t_end",
+        "tick_margin",
+        "asm_margin",
+        "first_tie",
+    }
+)
+
+#: Fields that a replay of several flows knows.
+KNOWN = frozenset(_NEEDED) | frozenset(_OPTIONAL) | BESIDES
+
+_KNOWN_OF_A_FLOW = (
+    frozenset(_NEEDED_OF_A_FLOW) | frozenset(_OPTIONAL_OF_A_FLOW) | {"delayed_ack", "delay_ms"}
+)
 
 #: What a header takes in a network that has none: time before a burst, and the header's size.
 _GUARD_S = 1e-6
@@ -83,6 +125,8 @@ class SeveralCase(Case):
             If the entry asks for something that has no counterpart.
         """
         entry = self.entry
+        if self.unknown:
+            raise NotReplayable(self.unknown)
         flows = [self._flow(flow) for flow in entry["flows"]]
         near, *_, far = entry["delays_ms"]
         receiver: Document = {"rate": as_rate(entry["receiver_bps"]), "delay": as_milliseconds(far)}
@@ -186,7 +230,9 @@ class SeveralCase(Case):
 
 def check_entry(where: str, entry: Mapping[str, Any]) -> None:
     """Check that an entry with ``flows`` has what a replay needs."""
-    _check_fields(where, entry, _NEEDED)
+    _check_fields(where, entry, _NEEDED, _OPTIONAL)
+    check_delays(where, entry["delays_ms"])
+    check_numbers(where, "drop_bursts", entry.get("drop_bursts", []))
     kind = entry["kind"]
     if kind not in ARRIVALS:
         known = ", ".join(ARRIVALS)
@@ -204,17 +250,55 @@ def check_entry(where: str, entry: Mapping[str, Any]) -> None:
         of_flow = f"{where}: flow {index}"
         if not isinstance(flow, dict):
             raise wrong(of_flow, "a table of fields is needed", "write an object with the fields")
-        _check_fields(of_flow, flow, _NEEDED_OF_A_FLOW)
+        _check_fields(of_flow, flow, _NEEDED_OF_A_FLOW, _OPTIONAL_OF_A_FLOW)
         if kind == "egress":
             _check_fields(of_flow, flow, {"delay_ms": (int, float)})
+    for index, source in enumerate(entry.get("cbr", [])):
+        of_source = f"{where}: cbr {index}"
+        if not isinstance(source, dict):
+            raise wrong(of_source, "a table of fields is needed", "write an object with the fields")
+        _check_fields(of_source, source, _NEEDED_OF_A_SOURCE)
+
+
+def check_delays(where: str, delays: list[Any]) -> None:
+    """Refuse delays that are no numbers of milliseconds."""
+    if not all(type(delay) in (int, float) for delay in delays):
+        raise wrong(where, "delays_ms has something that is no number", "write numbers of ms")
+    for delay in delays:
+        check_number(where, "delays_ms", delay)
+
+
+def unknown_of(entry: Mapping[str, Any]) -> str:
+    """Name the fields of flows and other sources that no replay knows; empty: it knows all."""
+    listed = (
+        ("flows", _KNOWN_OF_A_FLOW, entry.get("flows", [])),
+        ("cbr", frozenset(_NEEDED_OF_A_SOURCE), entry.get("cbr", [])),
+    )
+    unknown = [
+        repr(f"{table}[{number}].{name}")
+        for table, known, rows in listed
+        for number, row in enumerate(rows)
+        for name in row
+        if name not in known
+    ]
+    return f"unknown field {', '.join(unknown)}" if unknown else ""
 
 
 def _check_fields(
-    where: str, entry: Mapping[str, Any], fields: Mapping[str, type | tuple[type, ...]]
+    where: str,
+    entry: Mapping[str, Any],
+    needed: Mapping[str, type | tuple[type, ...]],
+    optional: Mapping[str, type | tuple[type, ...]] | None = None,
 ) -> None:
-    for name, type_ in fields.items():
+    for name in needed:
         if name not in entry:
             raise wrong(where, f"{name!r} is missing", "add this field")
-        if not isinstance(entry[name], type_) or isinstance(entry[name], bool):
-            problem = f"{name} = {entry[name]!r} has a wrong type"
+    for name, type_ in {**needed, **(optional or {})}.items():
+        if name not in entry:
+            continue
+        value = entry[name]
+        if not isinstance(value, type_) or isinstance(value, bool):
+            problem = f"{name} = {value!r:.60} has a wrong type"
             raise wrong(where, problem, f"write {kinds_of(type_)}")
+        if isinstance(value, int | float):
+            check_number(where, name, value)

@@ -15,8 +15,8 @@ const CALL: u64 = 65_536;
 /// How a call of an application that writes ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallEnds {
-    /// More will follow at once.
-    Usually,
+    /// The receiver may wait for more (`MSG_MORE`).
+    More,
     /// The receiver is to hand over what it has.
     Pushed,
     /// It is, and nothing is to be added to the last segment (`MSG_EOR`).
@@ -43,7 +43,7 @@ impl Linux {
         self.note_idleness();
         self.restart_after_idle(now);
         if self.unsent.is_grouped() {
-            while self.call(now, CALL, CallEnds::Usually, out) {}
+            while self.call(now, CALL, CallEnds::Pushed, out) {}
         } else if self.write_single() {
             self.push(now, out);
         }
@@ -209,7 +209,13 @@ impl Linux {
                 }
             }
         }
-        self.unsent.mark_push();
+        // A call that announces more pushes only where so much was written that all has to go
+        // (`tcp_push`).
+        if ends != CallEnds::More {
+            self.unsent.mark_push();
+        } else {
+            self.unsent.must_push(self.widest_bytes);
+        }
         if ends == CallEnds::Record {
             self.unsent.seal();
         }

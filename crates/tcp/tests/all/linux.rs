@@ -55,7 +55,7 @@ fn options(case: &Value) -> Option<LinuxOptions> {
 
 fn replayed(directory: &Path, case: &Value, options: LinuxOptions) -> ReplayOutcome {
     let text = text_of(directory, case);
-    let case = ReplayCase { options, bytes: case["bytes"].as_u64() };
+    let case = ReplayCase { options, bytes: case["bytes"].as_u64(), writes: None };
     replay(&case, &text).expect("is a recording")
 }
 

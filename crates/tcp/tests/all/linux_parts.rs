@@ -114,3 +114,17 @@ fn segments_of_calls_that_end_records_are_whole_for_the_caller() {
     assert_eq!(sender.append(ms(100), 3, CallEnds::Record, &mut out), 3);
     assert_eq!(lengths(&out), [(1, FULL), (2, FULL), (3, FULL)]);
 }
+
+#[test]
+fn a_call_that_announces_more_ends_no_push_before_half_a_window_is_written() {
+    let options = LinuxOptions { parts: false, ..LinuxOptions::default() };
+    let pushes = |window: u64, ends: CallEnds| {
+        let (mut sender, mut out) = (opened(&options, window), Vec::new());
+        sender.append(ms(100), 1, ends, &mut out);
+        out[0].flags.push
+    };
+    assert!(pushes(100_000, CallEnds::Pushed));
+    assert!(!pushes(100_000, CallEnds::More));
+    assert!(pushes(2 * FULL - 2, CallEnds::More), "more than half the window");
+    assert!(!pushes(2 * FULL, CallEnds::More), "half the window");
+}

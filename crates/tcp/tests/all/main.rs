@@ -17,6 +17,7 @@ mod path;
 mod rack;
 mod random;
 mod receiver_linux;
+mod replays;
 mod scripts;
 mod transfer;
 mod two_way;

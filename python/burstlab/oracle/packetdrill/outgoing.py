@@ -158,7 +158,10 @@ class Outgoing:
         whole, rest = divmod(total, self.mss)
         short = rest > 0 and not (hold or (nagle and self._short_outstanding()))
         wanted = whole + short
-        accepted = self._hand_over(now_ns, wanted, rest if short else 0, record=record)
+        # What is held back takes the push with it (`tso_fragment`).
+        pushes = not more and (short or not rest)
+        length = rest if short else 0
+        accepted = self._hand_over(now_ns, wanted, length, pushes=pushes, record=record)
         if accepted == wanted:
             self.held = 0 if short else rest
             return absorbed + count
@@ -179,12 +182,14 @@ class Outgoing:
         last.length += more
         return count - more, more
 
-    def _hand_over(self, now_ns: int, segments: int, short: int, *, record: bool = False) -> int:
+    def _hand_over(
+        self, now_ns: int, segments: int, short: int, *, pushes: bool, record: bool = False
+    ) -> int:
         """Give whole segments, and a short one behind them, to the sender."""
         if not segments:
             if record and self._pieces:
                 self._pieces[-1].sealed = True
-                self._sender.write(now_ns, 0, not self._more, record)
+                self._sender.write(now_ns, 0, pushes, record)
             return 0
         start = self._pieces[-1].end if self._pieces else 1
         for index in range(segments):
@@ -193,7 +198,7 @@ class Outgoing:
             self._pieces.append(Piece(start, length))
             start += length
         self._pieces[-1].sealed = record
-        accepted = self._sender.write(now_ns, segments, not self._more, record)
+        accepted = self._sender.write(now_ns, segments, pushes, record)
         del self._pieces[len(self._pieces) - (segments - accepted) :]
         if short and accepted == segments:
             self._short_end = start
@@ -219,7 +224,7 @@ class Outgoing:
         self._more = self._more and not pushed
         if self.held:
             length, self.held = self.held, 0
-            self._hand_over(now_ns, 1, length)
+            self._hand_over(now_ns, 1, length, pushes=not self._more)
 
     def release_if_due(self, now_ns: int, *, nagle: bool) -> None:
         """Hand over what was held back if nothing keeps it any more."""

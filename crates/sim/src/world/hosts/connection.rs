@@ -294,8 +294,8 @@ impl Flow {
 
     /// What the ledger says of the sender when something happens to it; its state too, where that
     /// is asked for. It waits for all segments up to the last one sent since the last time-out or
-    /// repair: those that are acknowledged are there, unless an edge node acknowledged them in the
-    /// name of the receiver.
+    /// repair, as Linux has it for all that it has sent: those that are acknowledged are there,
+    /// unless an edge node acknowledged them in the name of the receiver.
     #[inline]
     pub(in crate::world) fn before(&self, state: bool) -> SenderBefore {
         SenderBefore {

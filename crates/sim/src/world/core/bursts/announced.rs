@@ -236,7 +236,7 @@ impl Queue {
         if let Some(filling) = &self.filling {
             return Some(filling.due()).filter(|_| self.number > 0);
         }
-        let timer = self.assembler.policy().timer_alone();
+        let timer = self.assembler.next_timer_alone();
         timer.filter(|_| self.opens() < Time::MAX).map(|span| self.opens() + span)
     }
 

@@ -60,6 +60,8 @@ impl Queue {
         let place = place as u32;
         let policy = if acks { assembly.ack } else { assembly.data.policy(class) };
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
+        let own = if acks { &edge.ack.burst_timers } else { &edge.burst_timers };
+        let assembler = assembler.with_own_timers(own.clone());
         let assembler = assembler.with_at_most(edge.at_most && !acks);
         let (payload, announced) = (Payload::default(), Announced::default());
         let (arrivals, filling, way, positions) = (None, None, NO_WAY, Vec::new());
