@@ -316,7 +316,9 @@ impl Flow {
         }
         let again = self.timed_out == Some(self.acked);
         self.timed_out = Some(self.acked);
+        let threshold = self.window.ssthresh;
         self.restart_window(now, again);
+        self.keep_threshold_of_syn(threshold);
         self.last_reduction = Reduction::Timeout;
         self.recover = self.sent;
         self.limited_transmissions = 0;
@@ -327,6 +329,14 @@ impl Flow {
 }
 
 impl Flow {
+    /// A lost SYN says nothing of how much data the path takes: only the window begins smaller
+    /// (RFC 5681 section 3.1). Agents of ns-2 halve the threshold, and a class decides.
+    fn keep_threshold_of_syn(&mut self, threshold: f64) {
+        if self.acked == 0 && !self.as_ns2 && !self.window.is_foreign() {
+            self.window.ssthresh = threshold;
+        }
+    }
+
     /// What a false-time-out detector may know.
     pub(crate) fn outstanding(&self) -> Outstanding {
         Outstanding { window: self.window.plain(), segments: self.acked..self.next }
@@ -335,7 +345,9 @@ impl Flow {
     /// One lost burst, by a time-out or before it: half the window, everything outstanding goes out
     /// again in congestion avoidance, no back-off (Yu et al. 2004, section IV).
     pub(crate) fn repair_burst(&mut self, now: Time) {
+        let threshold = self.window.ssthresh;
         self.window.excuse();
+        self.keep_threshold_of_syn(threshold);
         self.last_reduction = Reduction::Timeout;
         self.recover = self.sent;
         self.limited_transmissions = 0;

@@ -312,9 +312,14 @@ impl Linux {
         let rtt = self.clock.us(now) - self.clock.us(syn);
         (self.acked, self.next, self.delivered) = (1, 1, 1);
         self.sack_high = 1;
-        // Of a SYN that went more than once it is not known which was acknowledged.
-        if self.syn.1 == 0 {
-            self.measure(rtt, rtt);
+        match self.echo {
+            _ if self.syn.1 == 0 => self.measure(rtt, rtt),
+            // Of a SYN that went more than once the time stamp says which was acknowledged.
+            Some(echo) => {
+                let rtt = self.echoed_round_trip(self.clock.us(now), echo);
+                self.measure(rtt, rtt);
+            }
+            None => self.rto = self.rto_unknown(),
         }
         self.window.cwnd = self.options.initial_window;
         self.window.stamp = self.clock.tick(now);

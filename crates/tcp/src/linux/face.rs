@@ -86,6 +86,9 @@ impl Linux {
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let again = self.next > 0;
         self.syn = (now, self.syn.1 + u32::from(again));
+        if !again {
+            self.again_since = Some(self.clock.us(now) / 1000);
+        }
         self.next = 1;
         self.sent_again_ever += u64::from(again);
         self.emit(0, again, SegmentFlags::default(), out);
@@ -135,8 +138,10 @@ impl Linux {
         if self.acked == 0 {
             if ack.next == 1 && self.next == 1 {
                 let (sent, again) = self.syn;
+                self.echo = options.filter(|_| self.options.timestamps).map(|o| u64::from(o.echo));
+                let spurious = self.echo.is_some() && self.echo == self.again_since.take();
                 self.open(sent, now, window);
-                if again > 1 {
+                if again > 1 && !spurious {
                     self.window.cwnd = 1;
                 }
                 if !self.both_ways {
