@@ -132,8 +132,9 @@ struct Heard {
     last_sent: Option<u64>,
     /// The newest segment it is about.
     newest: Newest,
-    /// The round trip that it measured.
+    /// The round trip that it measured, and whether its ACK was probably delayed.
     rtt: Option<u64>,
+    delayed: bool,
 }
 
 impl Heard {

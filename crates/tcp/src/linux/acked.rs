@@ -15,6 +15,7 @@ impl Linux {
         let mut lowest = self.next;
         let mut sent_at = None;
         let mut count: u32 = 0;
+        let (plain, begins) = (self.sacked == 0, self.lengths.before(self.queue.first()));
         while !self.queue.is_empty() && self.queue.first() < self.acked {
             let seq = self.queue.first();
             let sent = self.queue.get(seq);
@@ -41,6 +42,10 @@ impl Linux {
             count += 1;
         }
         heard.acked = count > 0;
+        let short = count == 1 && self.lengths.before(self.acked) - begins < self.options.payload;
+        let alone = heard.newest.prior().is_some_and(|prior| prior + 1 == self.delivered);
+        // What a receiver has of one short segment it may acknowledge late (`tcp_clean_rtx_queue`).
+        heard.delayed = short && plain && alone && !(heard.again_acked || heard.ece);
         heard.reneged = self.queue.head().is_some_and(|head| head.is(SACKED));
         let rtt = self.take_round_trip(us, sent_at, heard);
         if heard.acked {

@@ -131,6 +131,7 @@ impl Linux {
             lost: if self.reductions.excused { 0 } else { delivery.lost },
             flight,
             rtt: heard.rtt,
+            delayed: heard.delayed,
             ..Sample::default()
         };
         let (us, shortest) = (self.clock.us(now), self.estimator.shortest());

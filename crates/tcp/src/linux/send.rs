@@ -125,7 +125,7 @@ impl Linux {
             self.law.on_event(Event::Start, &mut self.window, &facts);
             if self.rate.is_idle() && self.law.paces() {
                 let around = self.surroundings(now);
-                self.law.restarts(&mut self.window, facts.us, &around);
+                self.law.restarts(&mut self.window, &facts, &around);
                 self.update_pacing_rate();
             }
         }
