@@ -1668,8 +1668,9 @@ class Tcp(_Section):
         Congestion window, in segments, when the sender has more to send after it was idle for a
         time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
         ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
-        halves its window for each time-out that it was idle, down to `initial_window`, unless this
-        is 0.
+        halves its window for each time-out that it was idle, down to `initial_window`. It also
+        shrinks a window of which less was used for a time-out. It does neither where this is 0
+        (Linux `tcp_slow_start_after_idle`).
     rto_estimator : RtoEstimator, optional
         How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
         4.4BSD and ns-2) or `"rfc6298"`. Default `"rfc6298"`, in the ns-2 profiles `"ticks"`.
@@ -1756,6 +1757,15 @@ class Tcp(_Section):
         Whether losses are found by time: a segment is lost if one that was sent sufficiently later
         has arrived (RFC 8985), else by three reported segments above it (RFC 6675). Default true.
         Without effect unless `variant` is `"linux"`.
+    rack_adapts : bool, optional
+        Whether what arrives twice widens the time for which RACK waits for reordered segments (RFC
+        8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2). Without effect
+        unless `variant` is `"linux"` and `rack` true.
+    rack_counts : bool, optional
+        Whether RACK waits no longer for reordered segments once `dupack_threshold` segments are
+        reported, as long as none was reordered (RFC 8985 section 6.2). Default true (Linux
+        `tcp_recovery` without its bit 4). Without effect unless `variant` is `"linux"` and `rack`
+        true.
     tail_loss_probe : bool, default True
         Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
         section 7). Default true. Without effect unless `variant` is `"linux"`.
@@ -1882,6 +1892,8 @@ class Tcp(_Section):
     sack: bool | None = None
     d_sack: bool | None = None
     rack: bool | None = None
+    rack_adapts: bool | None = None
+    rack_counts: bool | None = None
     tail_loss_probe: bool | None = None
     f_rto: bool | None = None
     slow_start: SlowStart | None = None

@@ -23,7 +23,7 @@ from burstlab.oracle.linux import (
 )
 from burstlab.results import Result
 from burstlab.simulation import run
-from burstlab.sysctls import LAWS, SWITCHES
+from burstlab.sysctls import LAWS, fields_of
 
 #: By how much a time may differ, in ps.
 TOLERANCE_PS = 2_000_000_000
@@ -153,8 +153,8 @@ def _tcp(case: LinuxCase) -> Document:
         name, _, value = setting.partition("=")
         if name == "tcp_ecn":
             tcp["ecn"] = tcp["ecn"] or value == "1"
-        elif name in SWITCHES:
-            tcp[SWITCHES[name]] = value != "0"
+        elif (fields := fields_of(name, value)) is not None:
+            tcp.update(fields)
         else:
             raise wrong(case.name, f"the setting {name!r} has no counterpart", "leave it out")
     if "clamp" in entry:

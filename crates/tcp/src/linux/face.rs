@@ -36,6 +36,8 @@ impl LinuxOptions {
             sack: on(config.sack),
             timestamps: on(config.timestamps),
             rack: on(config.rack),
+            rack_adapts: on(config.rack_adapts),
+            rack_counts: on(config.rack_counts),
             tlp: on(config.tail_loss_probe),
             frto: on(config.f_rto),
             ecn: config.ecn == Some(true),

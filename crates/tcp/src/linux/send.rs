@@ -279,7 +279,8 @@ impl Linux {
             return;
         }
         window.used = window.used.max(outstanding);
-        if tick - window.stamp >= self.rto && !self.law.keeps_unused_window() {
+        let late = tick - window.stamp >= self.rto;
+        if late && self.options.restart_after_idle && !self.law.keeps_unused_window() {
             self.shrink_unused(tick);
         }
     }
