@@ -1782,8 +1782,8 @@ class Tcp(_Section):
         Whether segments are handed to the device in groups, as large as the pacing rate sends in a
         millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
         a group is short where the receiver's window or what was written ends within it, if no short
-        one is on its way (RFC 896). Default false: a segment at a time, and whole. Without effect
-        unless `variant` is `"linux"`.
+        one is on its way (RFC 896). Default false: a segment at a time, of which one may be short
+        where a write ends. Without effect unless `variant` is `"linux"`.
     bbr_phase : int, default 0
         What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
         each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without

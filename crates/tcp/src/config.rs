@@ -408,8 +408,8 @@ parameters! {
     /// Whether segments are handed to the device in groups, as large as the pacing rate sends in a
     /// millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
     /// a group is short where the receiver's window or what was written ends within it, if no short
-    /// one is on its way (RFC 896). Default false: a segment at a time, and whole. Without effect
-    /// unless `variant` is `"linux"`.
+    /// one is on its way (RFC 896). Default false: a segment at a time, of which one may be short
+    /// where a write ends. Without effect unless `variant` is `"linux"`.
     grouping: bool,
 
     /// What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew

@@ -174,6 +174,10 @@ pub struct Linux {
     /// One past the last segment that the application wrote.
     limit: u64,
     lengths: Lengths,
+    /// Bytes that the application has offered in all.
+    offered: u64,
+    /// Bytes of SACK blocks in each segment that goes out now.
+    reserved: u64,
     /// The last segment that was sent with less than it could hold; 0: none was.
     small: u64,
     /// Whether the application waits for room to write more.
@@ -260,6 +264,8 @@ impl Linux {
             next: 0,
             limit: 1,
             lengths: Lengths::new(options.payload),
+            offered: 0,
+            reserved: 0,
             small: 0,
             waiting: false,
             closed: false,

@@ -107,6 +107,34 @@ impl Linux {
         self.start(now, out);
     }
 
+    /// The application is about to [supply](Self::supply) so many bytes in all, and `closes` behind
+    /// them.
+    pub(crate) fn prepare(&mut self, bytes: u64, closes: bool) {
+        self.closed = closes;
+        self.divide(bytes);
+    }
+
+    /// So many bytes are to be written in all. Where they end within a segment, and others may
+    /// follow, data go to their byte from now on, as with groups.
+    pub(super) fn divide(&mut self, bytes: u64) {
+        let whole = bytes == u64::MAX || bytes.is_multiple_of(self.options.payload);
+        if !whole && !self.closed && !self.unsent.is_grouped() && self.options.parts {
+            self.count_bytes();
+        }
+    }
+
+    /// From now on data that are not sent go to their byte. They count as not written yet.
+    pub(super) fn count_bytes(&mut self) {
+        let sent = self.lengths.before(self.next).min(self.offered);
+        if sent == self.offered && sent > 0 {
+            // The last segment with data has what remains.
+            let last = self.lengths.first_from(sent) - 1;
+            self.lengths.shorten(last, sent - self.lengths.before(last));
+        }
+        self.limit = self.next.max(1);
+        self.unsent.count_bytes(sent, self.offered);
+    }
+
     /// The application has so many bytes of data in all, and `closes` behind them.
     pub(crate) fn supply(
         &mut self,
@@ -114,8 +142,8 @@ impl Linux {
         (bytes, closes): (u64, bool),
         out: &mut Vec<Transmission>,
     ) {
-        self.offer(bytes);
         self.closed = closes;
+        self.offer(bytes);
         if self.acked > 0 {
             self.write_more(now, out);
         }
