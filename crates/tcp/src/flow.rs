@@ -337,9 +337,7 @@ impl Flow {
         }
         let again = self.timed_out == Some(self.acked);
         self.timed_out = Some(self.acked);
-        let threshold = self.window.ssthresh;
         self.restart_window(now, again);
-        self.keep_threshold_of_syn(threshold);
         self.last_reduction = Reduction::Timeout;
         self.recover = self.sent;
         self.limited_transmissions = 0;
@@ -351,9 +349,9 @@ impl Flow {
 
 impl Flow {
     /// A lost SYN says nothing of how much data the path takes: only the window begins smaller
-    /// (RFC 5681 section 3.1). Agents of ns-2 halve the threshold, and a class decides.
+    /// (RFC 5681 section 3.1). Agents of ns-2 halve the threshold.
     fn keep_threshold_of_syn(&mut self, threshold: f64) {
-        if self.acked == 0 && !self.as_ns2 && !self.window.is_foreign() {
+        if self.acked == 0 && !self.as_ns2 {
             self.window.ssthresh = threshold;
         }
     }

@@ -107,7 +107,8 @@ impl Sender {
         if let Some(linux) = &mut self.linux {
             linux.prepare(bytes, closes);
             if linux.makes_parts() {
-                self.flow.limit = self.flow.limit.max(bytes.div_ceil(self.payload) + 1);
+                let end = bytes.div_ceil(self.payload).saturating_add(1);
+                self.flow.limit = self.flow.limit.max(end);
             } else if !self.flow.offer(bytes) {
                 return;
             }
