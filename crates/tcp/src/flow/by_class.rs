@@ -71,8 +71,8 @@ impl Flow {
         self.window.collapse_with(moment.window, decision);
     }
 
-    /// Lowers the threshold after a time-out, but not after that of a SYN unless a class decides so,
-    /// and begins again.
+    /// Lowers the threshold after a time-out and begins again. That of a SYN leaves the threshold,
+    /// unless a class decides so.
     pub(super) fn restart_window(&mut self, now: Time, repeated: bool) {
         let threshold = self.window.ssthresh;
         if !self.window.is_foreign() {

@@ -255,8 +255,8 @@ impl Unsent {
         self.groups.front().map(|group| group.bytes)
     }
 
-    /// The first group takes from the next until it has as many bytes as are `wanted`; a push of its
-    /// own then ends with it.
+    /// The first group takes from the next until it has as many bytes as are `wanted`; a push of
+    /// its own then ends with it.
     pub(crate) fn grow(&mut self, wanted: u64) {
         if self.groups.len() > 1 && self.groups[0].bytes < wanted && !self.groups[0].sealed {
             let more = (wanted - self.groups[0].bytes).min(self.groups[1].bytes);

@@ -66,7 +66,7 @@ fn a_segment_has_nothing_that_is_not_written_yet() {
             sent.extend(now);
             host.0.on_ack(at + ms(100).since(Time::ZERO), &ack(n + 1), &mut Vec::new());
             assert_eq!(host.0.bytes_before(n + 1), 1_000 * n, "acknowledged");
-            assert_eq!(host.0.finished(), true, "all that is written");
+            assert!(host.0.finished(), "all that is written");
         }
     }
 }

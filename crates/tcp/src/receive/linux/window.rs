@@ -13,7 +13,7 @@ const HEADS: [u64; 5] = [576, 1_024, 2_048, 4_096, 8_192];
 const FRONT: u64 = 64;
 const PARTS: u64 = 320;
 const DESCRIPTION: u64 = 256;
-/// The least buffer has less room than it takes. Packets that fill a page are in pages of their own.
+/// The least buffer has less room than it takes. Packets that fill a page have their own pages.
 const LEAST: u64 = 512;
 const PAGE: u64 = 4_096;
 /// The buffer has room for so much data in 256 parts of it, before the first segment.
