@@ -15,6 +15,8 @@ OF_LINUX = frozenset(
         "sack",
         "d_sack",
         "rack",
+        "rack_adapts",
+        "rack_counts",
         "tail_loss_probe",
         "f_rto",
         "slow_start",

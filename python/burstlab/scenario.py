@@ -1676,8 +1676,9 @@ class Tcp(_Section):
         Congestion window, in segments, when the sender has more to send after it was idle for a
         time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
         ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
-        halves its window for each time-out that it was idle, down to `initial_window`, unless this
-        is 0.
+        halves its window for each time-out that it was idle, down to `initial_window`. It also
+        shrinks a window of which less was used for a time-out. It does neither where this is 0
+        (Linux `tcp_slow_start_after_idle`).
     rto_estimator : RtoEstimator, optional
         How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
         4.4BSD and ns-2) or `"rfc6298"`. Default `"rfc6298"`, in the ns-2 profiles `"ticks"`.
@@ -1764,6 +1765,15 @@ class Tcp(_Section):
         Whether losses are found by time: a segment is lost if one that was sent sufficiently later
         has arrived (RFC 8985), else by three reported segments above it (RFC 6675). Default true.
         Without effect unless `variant` is `"linux"`.
+    rack_adapts : bool, optional
+        Whether what arrives twice widens the time for which RACK waits for reordered segments (RFC
+        8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2). Without effect
+        unless `variant` is `"linux"` and `rack` true.
+    rack_counts : bool, optional
+        Whether RACK waits no longer for reordered segments once `dupack_threshold` segments are
+        reported, as long as none was reordered (RFC 8985 section 6.2). Default true (Linux
+        `tcp_recovery` without its bit 4). Without effect unless `variant` is `"linux"` and `rack`
+        true.
     tail_loss_probe : bool, default True
         Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
         section 7). Default true. Without effect unless `variant` is `"linux"`.
@@ -1780,8 +1790,8 @@ class Tcp(_Section):
         Whether segments are handed to the device in groups, as large as the pacing rate sends in a
         millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
         a group is short where the receiver's window or what was written ends within it, if no short
-        one is on its way (RFC 896). Default false: a segment at a time, and whole. Without effect
-        unless `variant` is `"linux"`.
+        one is on its way (RFC 896). Default false: a segment at a time, of which one may be short
+        where a write ends. Without effect unless `variant` is `"linux"`.
     bbr_phase : int, default 0
         What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
         each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
@@ -1890,6 +1900,8 @@ class Tcp(_Section):
     sack: bool | None = None
     d_sack: bool | None = None
     rack: bool | None = None
+    rack_adapts: bool | None = None
+    rack_counts: bool | None = None
     tail_loss_probe: bool | None = None
     f_rto: bool | None = None
     slow_start: SlowStart | None = None

@@ -39,6 +39,7 @@ mod size;
 mod stack;
 mod stored;
 mod surgery;
+mod ticks;
 pub mod topology;
 mod traffic;
 mod unused;

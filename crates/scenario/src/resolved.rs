@@ -13,7 +13,7 @@ use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
     ScenarioError, Stacks, Topology, WlanLaw, check, control, failure, fill, idle_switches, live,
-    names, network, ranges, unused, wlan,
+    names, network, ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -97,6 +97,8 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let heeded = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
     warnings.extend(unused::warnings(&scenario, &demand, heeded));
     warnings.extend(unused::unheeded_tcp(written, &tcp, &demand_tcp));
+    let entries = (&tcp[..], &flow_ends[..], &demand_tcp[..]);
+    warnings.extend(ticks::warnings(&scenario, &assembly, mesh.as_ref(), entries));
     Ok(Resolved {
         scenario,
         assembly,

@@ -262,8 +262,9 @@ parameters! {
     /// Congestion window, in segments, when the sender has more to send after it was idle for a
     /// time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
     /// ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
-    /// halves its window for each time-out that it was idle, down to `initial_window`, unless this
-    /// is 0.
+    /// halves its window for each time-out that it was idle, down to `initial_window`. It also
+    /// shrinks a window of which less was used for a time-out. It does neither where this is 0
+    /// (Linux `tcp_slow_start_after_idle`).
     idle_restart_window: u32,
 
     /// How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
@@ -378,6 +379,17 @@ parameters! {
     /// Without effect unless `variant` is `"linux"`.
     rack: bool,
 
+    /// Whether what arrives twice widens the time for which RACK waits for reordered segments
+    /// (RFC 8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2). Without
+    /// effect unless `variant` is `"linux"` and `rack` true.
+    rack_adapts: bool,
+
+    /// Whether RACK waits no longer for reordered segments once `dupack_threshold` segments are
+    /// reported, as long as none was reordered (RFC 8985 section 6.2). Default true (Linux
+    /// `tcp_recovery` without its bit 4). Without effect unless `variant` is `"linux"` and `rack`
+    /// true.
+    rack_counts: bool,
+
     /// Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
     /// section 7). Default true. Without effect unless `variant` is `"linux"`.
     tail_loss_probe: bool,
@@ -396,8 +408,8 @@ parameters! {
     /// Whether segments are handed to the device in groups, as large as the pacing rate sends in a
     /// millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
     /// a group is short where the receiver's window or what was written ends within it, if no short
-    /// one is on its way (RFC 896). Default false: a segment at a time, and whole. Without effect
-    /// unless `variant` is `"linux"`.
+    /// one is on its way (RFC 896). Default false: a segment at a time, of which one may be short
+    /// where a write ends. Without effect unless `variant` is `"linux"`.
     grouping: bool,
 
     /// What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew

@@ -13,6 +13,7 @@ use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
 use crate::foreign::Classes;
 use crate::hold::Hold;
+use crate::lengths::Lengths;
 use crate::rto::Timer;
 use crate::segment::{SegmentFlags, Transmission};
 use crate::window::Window;
@@ -64,8 +65,10 @@ pub(crate) struct Flow {
     timed_out: Option<u64>,
     segment_size: Bytes,
     syn_size: Bytes,
-    /// The last segment of the data, if it is not full.
-    pub(crate) short_segment: Option<(u64, Bytes)>,
+    /// Bytes of data in each segment. A segment that ends a write may be short.
+    pub(crate) lengths: Lengths,
+    /// The first short segment; `u64::MAX`: all are full.
+    short_from: u64,
     /// For what goes by delay.
     pub(crate) delays: Option<Box<Delays>>,
     /// Whether this is to be an agent of ns-2.
@@ -101,7 +104,8 @@ impl Flow {
             timed_out: None,
             segment_size: config.segment_size,
             syn_size: config.syn_size,
-            short_segment: None,
+            lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
+            short_from: u64::MAX,
             delays: Delays::new(config),
             as_ns2: config.profile != Profile::Rfc,
             as_ns2_vegas: config.variant == Variant::Vegas && config.vegas_rules == VegasRules::Ns2,
@@ -121,10 +125,27 @@ impl Flow {
         next == self.acked && (self.acked < self.sent || (self.as_ns2 && !self.hold.is_off()))
     }
 
-    /// The application offers data up to segment `segments`; the last may be short.
-    pub(crate) fn offer(&mut self, segments: u64, short: Option<Bytes>) {
-        self.limit = self.limit.max(segments.saturating_add(1));
-        self.short_segment = short.map(|size| (segments, size)).or(self.short_segment);
+    /// The application has written `bytes` in all; returns whether that is more than before. The
+    /// last segment takes more data as long as it has not been sent. No segment has data of which
+    /// a part is not written yet.
+    pub(crate) fn offer(&mut self, bytes: u64) -> bool {
+        if bytes <= self.lengths.before(self.limit) {
+            return false;
+        }
+        let waits = self.limit > self.sent.max(1);
+        let first = self.limit - u64::from(waits);
+        if waits {
+            self.lengths.lengthen(first);
+        }
+        self.limit = self.lengths.divide(first, bytes);
+        self.short_from = self.lengths.first_short().unwrap_or(u64::MAX);
+        true
+    }
+
+    /// The only segment that may be short, with its size, where all data are written at once.
+    pub(crate) fn short_segment(&self) -> Option<(u64, Bytes)> {
+        let seq = self.short_from;
+        (seq < u64::MAX).then(|| (seq, self.size(seq)))
     }
 
     /// Restarts the window if the sender was idle until `now` (RFC 5681 section 4.1). ns-2 does so
@@ -171,10 +192,10 @@ impl Flow {
 
     #[inline]
     pub(crate) fn size(&self, seq: u64) -> Bytes {
-        match self.short_segment {
-            _ if seq == 0 => self.syn_size,
-            Some((short, size)) if seq == short => size,
-            _ => self.segment_size,
+        match seq {
+            0 => self.syn_size,
+            _ if seq < self.short_from => self.segment_size,
+            _ => Bytes::new(self.segment_size.get() - self.lengths.lacking(seq)),
         }
     }
 
@@ -327,6 +348,14 @@ impl Flow {
 }
 
 impl Flow {
+    /// A lost SYN says nothing of how much data the path takes: only the window begins smaller
+    /// (RFC 5681 section 3.1). Agents of ns-2 halve the threshold.
+    fn keep_threshold_of_syn(&mut self, threshold: f64) {
+        if self.acked == 0 && !self.as_ns2 {
+            self.window.ssthresh = threshold;
+        }
+    }
+
     /// What a false-time-out detector may know.
     pub(crate) fn outstanding(&self) -> Outstanding {
         Outstanding { window: self.window.plain(), segments: self.acked..self.next }
@@ -335,7 +364,9 @@ impl Flow {
     /// One lost burst, by a time-out or before it: half the window, everything outstanding goes out
     /// again in congestion avoidance, no back-off (Yu et al. 2004, section IV).
     pub(crate) fn repair_burst(&mut self, now: Time) {
+        let threshold = self.window.ssthresh;
         self.window.excuse();
+        self.keep_threshold_of_syn(threshold);
         self.last_reduction = Reduction::Timeout;
         self.recover = self.sent;
         self.limited_transmissions = 0;

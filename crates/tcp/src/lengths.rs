@@ -22,6 +22,12 @@ impl Lengths {
         bytes >= self.full
     }
 
+    /// Whether no segment is shorter than others, as far as known.
+    #[inline]
+    pub(crate) fn all_full(&self) -> bool {
+        self.short.is_empty()
+    }
+
     /// Bytes of all segments below `seq`, which is where it begins.
     #[inline]
     pub(crate) fn before(&self, seq: u64) -> u64 {
@@ -69,6 +75,33 @@ impl Lengths {
         // Those behind the last one that is shorter are equal again.
         let next = self.short[last].0 + 1;
         next + byte.saturating_sub(self.before(next)).div_ceil(self.full)
+    }
+
+    /// The first segment that is shorter than others.
+    pub(crate) fn first_short(&self) -> Option<u64> {
+        self.short.first().map(|&(seq, _)| seq)
+    }
+
+    /// The last of all segments that are known, `seq`, may be as long as others again.
+    pub(crate) fn lengthen(&mut self, seq: u64) {
+        if self.short.last().is_some_and(|&(short, _)| short == seq) {
+            self.short.pop();
+        }
+    }
+
+    /// Divides the data up to byte `end` into segments from `first` on, of which the last may be
+    /// short; returns one past it. Without end no segment is short.
+    pub(crate) fn divide(&mut self, first: u64, end: u64) -> u64 {
+        if end == u64::MAX {
+            return u64::MAX;
+        }
+        let left = end.saturating_sub(self.before(first));
+        let limit = first + left.div_ceil(self.full);
+        let rest = left % self.full;
+        if rest > 0 {
+            self.shorten(limit - 1, rest);
+        }
+        limit
     }
 
     /// Segment `seq` has no more than `bytes`; said again of a segment it changes nothing.

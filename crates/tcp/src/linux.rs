@@ -132,8 +132,9 @@ struct Heard {
     last_sent: Option<u64>,
     /// The newest segment it is about.
     newest: Newest,
-    /// The round trip that it measured.
+    /// The round trip that it measured, and whether its ACK was probably delayed.
     rtt: Option<u64>,
+    delayed: bool,
 }
 
 impl Heard {
@@ -173,6 +174,10 @@ pub struct Linux {
     /// One past the last segment that the application wrote.
     limit: u64,
     lengths: Lengths,
+    /// Bytes that the application has offered in all.
+    offered: u64,
+    /// Bytes of SACK blocks in each segment that goes out now.
+    reserved: u64,
     /// The last segment that was sent with less than it could hold; 0: none was.
     small: u64,
     /// Whether the application waits for room to write more.
@@ -259,6 +264,8 @@ impl Linux {
             next: 0,
             limit: 1,
             lengths: Lengths::new(options.payload),
+            offered: 0,
+            reserved: 0,
             small: 0,
             waiting: false,
             closed: false,
@@ -312,9 +319,14 @@ impl Linux {
         let rtt = self.clock.us(now) - self.clock.us(syn);
         (self.acked, self.next, self.delivered) = (1, 1, 1);
         self.sack_high = 1;
-        // Of a SYN that went more than once it is not known which was acknowledged.
-        if self.syn.1 == 0 {
-            self.measure(rtt, rtt);
+        match self.echo {
+            _ if self.syn.1 == 0 => self.measure(rtt, rtt),
+            // Of a SYN that went more than once the time stamp says which was acknowledged.
+            Some(echo) => {
+                let rtt = self.echoed_round_trip(self.clock.us(now), echo);
+                self.measure(rtt, rtt);
+            }
+            None => self.rto = self.rto_unknown(),
         }
         self.window.cwnd = self.options.initial_window;
         self.window.stamp = self.clock.tick(now);

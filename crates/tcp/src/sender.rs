@@ -86,13 +86,12 @@ impl Sender {
     /// beginning (`u64::MAX`: without end); sends what the window allows, once the SYN is
     /// acknowledged. Fewer than before changes nothing.
     pub fn supply(&mut self, now: Time, segments: u64, out: &mut Vec<Transmission>) {
-        self.offer(now, (segments, segments.saturating_mul(self.payload)), false, out);
+        self.offer(now, segments.saturating_mul(self.payload), false, out);
     }
 
-    /// As [`Sender::supply`], in bytes of data without headers. Where it `closes` behind them the
-    /// last segment has only what remains. Before that what does not fill a segment counts as a
-    /// whole one, since a segment that has been sent keeps its size; with `tcp.grouping` it is part
-    /// of one.
+    /// As [`Sender::supply`], in bytes of data without headers. The last segment has what does not
+    /// fill one; it takes more as long as it has not been sent. With variant `"linux"` it may wait
+    /// for more (RFC 896), unless the application `closes` behind it.
     pub fn supply_bytes(
         &mut self,
         now: Time,
@@ -100,28 +99,22 @@ impl Sender {
         closes: bool,
         out: &mut Vec<Transmission>,
     ) {
-        self.offer(now, (bytes.get().div_ceil(self.payload), bytes.get()), closes, out);
+        self.offer(now, bytes.get(), closes, out);
     }
 
-    /// So many segments, which have so many bytes.
-    fn offer(
-        &mut self,
-        now: Time,
-        (segments, bytes): (u64, u64),
-        closes: bool,
-        out: &mut Vec<Transmission>,
-    ) {
-        let (rest, parts) = (bytes % self.payload, self.makes_parts());
-        if segments < self.flow.limit && !parts {
-            return;
-        }
-        let short = closes && rest > 0 && !parts;
-        let short = short.then(|| self.headers + Bytes::new(rest));
-        self.flow.offer(segments, short);
-        if self.linux.is_some() {
+    /// So many bytes in all.
+    fn offer(&mut self, now: Time, bytes: u64, closes: bool, out: &mut Vec<Transmission>) {
+        if let Some(linux) = &mut self.linux {
+            linux.prepare(bytes, closes);
+            if linux.makes_parts() {
+                let end = bytes.div_ceil(self.payload).saturating_add(1);
+                self.flow.limit = self.flow.limit.max(end);
+            } else if !self.flow.offer(bytes) {
+                return;
+            }
             return self.by_linux(out, |linux, out| linux.supply(now, (bytes, closes), out));
         }
-        if self.flow.acked > 0 {
+        if self.flow.offer(bytes) && self.flow.acked > 0 {
             self.flow.end_idleness(now);
             self.recovery.send(&mut self.flow, now, out);
         }
@@ -247,18 +240,13 @@ impl Sender {
         }
     }
 
-    /// Whether any segment may be shorter than others, and not the last one alone.
-    fn makes_parts(&self) -> bool {
-        self.linux.as_ref().is_some_and(|linux| linux.makes_parts())
-    }
-
     /// Bytes of data in all segments below `seq`, the last of which may be short.
     #[inline]
     #[must_use]
     pub fn bytes_before(&self, seq: u64) -> u64 {
         match &self.linux {
             Some(linux) => linux.bytes_before(seq),
-            None => seq.saturating_sub(1).saturating_mul(self.payload),
+            None => self.flow.lengths.before(seq),
         }
     }
 
@@ -273,7 +261,7 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn short_segment(&self) -> Option<(u64, Bytes)> {
-        self.flow.short_segment
+        self.flow.short_segment()
     }
 
     /// Tells a detector that is written elsewhere of a loss, the window having been `cut` before,

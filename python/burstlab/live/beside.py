@@ -14,7 +14,7 @@ from burstlab.loading import Document
 from burstlab.parquet import read_table
 from burstlab.simulation import resolve
 from burstlab.simulation import run as simulate
-from burstlab.sysctls import LAWS, SWITCHES
+from burstlab.sysctls import LAWS, fields_of
 
 #: What a kernel uses by itself.
 USUAL = "cubic"
@@ -140,8 +140,9 @@ def sender_of(host: Mapping[str, Any], at: str) -> Document:
     for setting in host.get("sysctls", ()):
         field, _, value = str(setting).removeprefix("net.ipv4.").partition("=")
         sizes = value.split()
-        if field in SWITCHES:
-            tcp[SWITCHES[field]] = value.strip() != "0"
+        fields = fields_of(field, value)
+        if fields is not None:
+            tcp.update(fields)
         elif field == "tcp_ecn":
             tcp["ecn"] = tcp["ecn"] or value.strip() == "1"
         elif field == "tcp_rmem" and len(sizes) == 3:

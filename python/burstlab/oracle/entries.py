@@ -18,7 +18,7 @@ SETTINGS: Mapping[str, frozenset[str]] = {
     "tcp_sack": frozenset({"0", "1"}),
     "tcp_dsack": frozenset({"0", "1"}),
     "tcp_timestamps": frozenset({"0", "1", "2"}),
-    "tcp_recovery": frozenset({"0", "1"}),
+    "tcp_recovery": frozenset(map(str, range(8))),
     "tcp_early_retrans": frozenset({"0", "3", "4"}),
     "tcp_frto": frozenset({"0", "1", "2"}),
     "tcp_window_scaling": frozenset({"0", "1"}),

@@ -23,7 +23,7 @@ from burstlab.oracle.linux import (
 from burstlab.oracle.traces import read_packed, refuse_rows
 from burstlab.results import Result
 from burstlab.simulation import run
-from burstlab.sysctls import LAWS, SWITCHES
+from burstlab.sysctls import LAWS, fields_of
 
 #: By how much a time may differ, in ps.
 TOLERANCE_PS = 2_000_000_000
@@ -229,11 +229,8 @@ def _tcp(case: LinuxCase) -> Document:
     if case.send_overhead is not None:
         tcp["send_overhead"] = f"{case.send_overhead} B"
     for name, value in entries.settings_of(entry):
-        if name == "tcp_slow_start_after_idle":
-            if value == "0":
-                tcp["idle_restart_window"] = 0
-        elif name in SWITCHES:
-            tcp[SWITCHES[name]] = value != "0"
+        if name != "tcp_ecn":
+            tcp.update(fields_of(name, value) or {})
     if "clamp" in entry:
         tcp["window_clamp"] = f"{entry['clamp']} B"
     return tcp

@@ -35,15 +35,12 @@ impl World {
         self.hosts.schedule_write(self.now, index, &mut self.context);
     }
 
-    /// The application of a flow writes. What it writes last may lie in a segment that is
-    /// acknowledged: then the flow is done.
+    /// The application of a flow writes.
     pub(super) fn write(&mut self, index: u32) {
         let before = self.hosts.write(self.now, index, &self.context);
         self.has_written(index);
         self.transmit(index, &before);
         self.hosts.schedule_write(self.now, index, &mut self.context);
-        let done = self.hosts.flows[index as usize].has_completed(self.now);
-        self.active -= usize::from(done);
     }
 
     /// The network learns how much there is of a flow.

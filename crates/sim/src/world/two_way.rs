@@ -21,6 +21,7 @@ impl World {
     /// with the segments that both let go, if there are any, else alone, if one is due now.
     pub(super) fn receive_two_way(&mut self, packet: &DataPacket, other: u32) {
         let now = self.now;
+        self.hosts.reserve(packet.flow, Some(packet.seq));
         let heard = self.hosts.hear_aboard(now, packet, &mut self.context);
         self.active -= usize::from(heard.as_ref().is_some_and(|heard| heard.completed));
         let due = self.hosts.take_segment(now, packet, &mut self.context);
@@ -36,6 +37,7 @@ impl World {
         if due {
             self.send_due(other);
         }
+        self.hosts.reserve(packet.flow, None);
     }
 
     /// The ACK that is due at the host of this sender goes alone, if no segment has carried it.

@@ -153,7 +153,8 @@ fn ns2(given: &Overrides) -> Config {
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
         // What the sender of Linux alone has.
-        sack: None, d_sack: None, rack: None, tail_loss_probe: None, f_rto: None,
+        sack: None, d_sack: None, rack: None, rack_adapts: None, rack_counts: None,
+        tail_loss_probe: None, f_rto: None,
         slow_start: None, grouping: None, bbr_phase: None, timestamps: None, ecn: None,
         receive_buffer: None, receive_buffer_max: None, window_clamp: None, window_scaling: None,
         send_buffer: None, send_overhead: None, wheel_phase: None,

@@ -71,14 +71,20 @@ impl Flow {
         self.window.collapse_with(moment.window, decision);
     }
 
-    /// Lowers the threshold after a time-out and begins again.
+    /// Lowers the threshold after a time-out and begins again. That of a SYN leaves the threshold,
+    /// unless a class decides so.
     pub(super) fn restart_window(&mut self, now: Time, repeated: bool) {
+        let threshold = self.window.ssthresh;
         if !self.window.is_foreign() {
-            return self.window.restart(self.flight(), repeated);
+            self.window.restart(self.flight(), repeated);
+            return self.keep_threshold_of_syn(threshold);
         }
         let moment = Moment { repeated, ..self.moment_of_loss(now) };
         let decision = self.decide(|law| law.on_timeout(&moment));
         self.window.restart_with(moment.window, repeated, decision);
+        if !matches!(decision, Decision::Both { .. }) {
+            self.keep_threshold_of_syn(threshold);
+        }
     }
 
     fn moment_of_loss(&self, now: Time) -> Moment {

@@ -5,6 +5,9 @@ use burstlab_units::Time;
 use super::queue::{AGAIN, EVER, LOST, SACKED};
 use super::{Arrival, Heard, Linux};
 
+/// `TCP_TIMEOUT_FALLBACK` in ticks.
+const RTO_UNKNOWN: u64 = 3_000;
+
 impl Linux {
     /// Takes away what is acknowledged. `high` is the highest segment reported before this ACK.
     pub(super) fn take_acked(&mut self, now: Time, ack: &Arrival, high: u64, heard: &mut Heard) {
@@ -12,6 +15,7 @@ impl Linux {
         let mut lowest = self.next;
         let mut sent_at = None;
         let mut count: u32 = 0;
+        let (plain, begins) = (self.sacked == 0, self.lengths.before(self.queue.first()));
         while !self.queue.is_empty() && self.queue.first() < self.acked {
             let seq = self.queue.first();
             let sent = self.queue.get(seq);
@@ -38,6 +42,10 @@ impl Linux {
             count += 1;
         }
         heard.acked = count > 0;
+        let short = count == 1 && self.lengths.before(self.acked) - begins < self.options.payload;
+        let alone = heard.newest.prior().is_some_and(|prior| prior + 1 == self.delivered);
+        // What a receiver has of one short segment it may acknowledge late (`tcp_clean_rtx_queue`).
+        heard.delayed = short && plain && alone && !(heard.again_acked || heard.ece);
         heard.reneged = self.queue.head().is_some_and(|head| head.is(SACKED));
         let rtt = self.take_round_trip(us, sent_at, heard);
         if heard.acked {
@@ -79,12 +87,23 @@ impl Linux {
             measured = measured.or(Some(us - first));
         }
         if measured.is_none() && heard.acked {
-            measured = self.echo.map(|echo| 1000 * (us / 1000).saturating_sub(echo));
+            measured = self.echo.map(|echo| self.echoed_round_trip(us, echo));
             last = measured;
         }
         let measured = measured?;
         self.measure(measured, last.unwrap_or(measured));
         last
+    }
+
+    /// The round trip in microseconds that the `echo` of a time stamp shows: at least a tick
+    /// (`tcp_rtt_tsopt_us`).
+    pub(super) fn echoed_round_trip(&self, us: u64, echo: u64) -> u64 {
+        1000 * (us / 1000).saturating_sub(echo).max(1)
+    }
+
+    /// The time-out in ticks where the handshake has shown no round trip (RFC 6298 section 5.7).
+    pub(super) fn rto_unknown(&self) -> u64 {
+        RTO_UNKNOWN.min(self.options.rto_max)
     }
 
     /// A round trip was measured.

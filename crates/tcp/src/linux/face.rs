@@ -36,6 +36,8 @@ impl LinuxOptions {
             sack: on(config.sack),
             timestamps: on(config.timestamps),
             rack: on(config.rack),
+            rack_adapts: on(config.rack_adapts),
+            rack_counts: on(config.rack_counts),
             tlp: on(config.tail_loss_probe),
             frto: on(config.f_rto),
             ecn: config.ecn == Some(true),
@@ -86,6 +88,9 @@ impl Linux {
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let again = self.next > 0;
         self.syn = (now, self.syn.1 + u32::from(again));
+        if !again {
+            self.again_since = Some(self.clock.us(now) / 1000);
+        }
         self.next = 1;
         self.sent_again_ever += u64::from(again);
         self.emit(0, again, SegmentFlags::default(), out);
@@ -102,6 +107,34 @@ impl Linux {
         self.start(now, out);
     }
 
+    /// The application is about to [supply](Self::supply) so many bytes in all, and `closes` behind
+    /// them.
+    pub(crate) fn prepare(&mut self, bytes: u64, closes: bool) {
+        self.closed = closes;
+        self.divide(bytes);
+    }
+
+    /// So many bytes are to be written in all. Where they end within a segment, and others may
+    /// follow, data go to their byte from now on, as with groups.
+    pub(super) fn divide(&mut self, bytes: u64) {
+        let whole = bytes == u64::MAX || bytes.is_multiple_of(self.options.payload);
+        if !whole && !self.closed && !self.unsent.is_grouped() && self.options.parts {
+            self.count_bytes();
+        }
+    }
+
+    /// From now on data that are not sent go to their byte. They count as not written yet.
+    pub(super) fn count_bytes(&mut self) {
+        let sent = self.lengths.before(self.next).min(self.offered);
+        if sent == self.offered && sent > 0 {
+            // The last segment with data has what remains.
+            let last = self.lengths.first_from(sent) - 1;
+            self.lengths.shorten(last, sent - self.lengths.before(last));
+        }
+        self.limit = self.next.max(1);
+        self.unsent.count_bytes(sent, self.offered);
+    }
+
     /// The application has so many bytes of data in all, and `closes` behind them.
     pub(crate) fn supply(
         &mut self,
@@ -109,8 +142,8 @@ impl Linux {
         (bytes, closes): (u64, bool),
         out: &mut Vec<Transmission>,
     ) {
-        self.offer(bytes);
         self.closed = closes;
+        self.offer(bytes);
         if self.acked > 0 {
             self.write_more(now, out);
         }
@@ -135,8 +168,10 @@ impl Linux {
         if self.acked == 0 {
             if ack.next == 1 && self.next == 1 {
                 let (sent, again) = self.syn;
+                self.echo = options.filter(|_| self.options.timestamps).map(|o| u64::from(o.echo));
+                let spurious = self.echo.is_some() && self.echo == self.again_since.take();
                 self.open(sent, now, window);
-                if again > 1 {
+                if again > 1 && !spurious {
                     self.window.cwnd = 1;
                 }
                 if !self.both_ways {

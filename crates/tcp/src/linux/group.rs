@@ -16,8 +16,8 @@ impl Linux {
         (quota, group): (u32, u32),
         limited: &mut bool,
     ) -> Option<u64> {
-        self.unsent.grow(quota);
-        let (full, room) = (self.options.payload, self.room());
+        let (full, room) = (self.full(), self.room());
+        self.unsent.grow(u64::from(quota) * full);
         let room = if self.options.parts { room } else { room - room % full };
         let bytes = match self.unsent.head_bytes() {
             Some(bytes) => bytes,
@@ -48,14 +48,33 @@ impl Linux {
     /// A group of so many bytes is about to leave; returns how many segments it is. Its last one
     /// may be shorter than others.
     pub(super) fn part_group(&mut self, bytes: u64) -> u32 {
-        let full = self.options.payload;
+        let full = self.full();
         let count = bytes.div_ceil(full).max(1);
         let rest = bytes - (count - 1) * full;
+        if full < self.options.payload {
+            for seq in self.next..self.next + count - 1 {
+                self.lengths.shorten(seq, full);
+            }
+        }
+        let last = self.next + count - 1;
+        self.lengths.shorten(last, rest);
         if rest < full {
-            self.small = self.next + count - 1;
-            self.lengths.shorten(self.small, rest);
+            self.small = last;
         }
         count as u32
+    }
+
+    /// Bytes of data in a full segment now: SACK blocks for the other direction take some.
+    pub(super) fn full(&self) -> u64 {
+        self.options.payload - self.reserved
+    }
+
+    /// Segments carry so many bytes of SACK blocks from now on.
+    pub(crate) fn reserve(&mut self, blocks: u64) {
+        if blocks > 0 && !self.unsent.is_grouped() && self.options.parts {
+            self.count_bytes();
+        }
+        self.reserved = if self.unsent.is_grouped() { blocks } else { 0 };
     }
 
     /// Most segments of a group: what goes at the pacing rate in a millisecond, and more where the
@@ -69,7 +88,7 @@ impl Linux {
         if shift < 32 {
             bytes += GROUP_BYTES >> shift;
         }
-        let segments = bytes.min(GROUP_BYTES) / self.options.payload;
+        let segments = bytes.min(GROUP_BYTES) / self.full();
         (segments.max(self.law.least_group(self.options.group_least)) as u32)
             .min(self.options.group_most)
     }

@@ -44,7 +44,9 @@ impl Linux {
         }
         self.take_acked(now, ack, high, &mut heard);
         self.law.arrives(&self.facts(now));
-        self.rack.adapt(heard.newest.prior(), self.delivered);
+        if self.options.rack_adapts {
+            self.rack.adapt(heard.newest.prior(), self.delivered);
+        }
         self.take_probe_ack(now, ack.next, &heard);
         let mut rexmit = Rexmit::None;
         let calm = heard.is_news() && !heard.sacked && !heard.ece && !heard.duplicate;
@@ -131,6 +133,7 @@ impl Linux {
             lost: if self.reductions.excused { 0 } else { delivery.lost },
             flight,
             rtt: heard.rtt,
+            delayed: heard.delayed,
             ..Sample::default()
         };
         let (us, shortest) = (self.clock.us(now), self.estimator.shortest());

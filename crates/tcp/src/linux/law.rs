@@ -277,9 +277,16 @@ impl LinuxLaw {
     }
 
     /// Data go out while nothing is in flight and the application had nothing to send.
-    pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, us: u64, around: &Surroundings) {
-        if let Self::Bbr3(bbr) = self {
-            bbr.restarts(window, us, around);
+    pub(crate) fn restarts(
+        &mut self,
+        window: &mut LinuxWindow,
+        facts: &Facts,
+        around: &Surroundings,
+    ) {
+        match self {
+            Self::Bbr(bbr) => bbr.restarts(window, facts, around),
+            Self::Bbr3(bbr) => bbr.restarts(window, facts.us, around),
+            _ => {}
         }
     }
 }

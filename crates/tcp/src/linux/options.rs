@@ -51,6 +51,10 @@ pub struct LinuxOptions {
     pub timestamps: bool,
     /// Whether losses are found by time (RFC 8985), else by counting (RFC 6675).
     pub rack: bool,
+    /// Whether what arrives twice widens RACK's reordering window (`tcp_recovery` without bit 2).
+    pub rack_adapts: bool,
+    /// Whether RACK waits no longer once enough segments are reported (without bit 4).
+    pub rack_counts: bool,
     /// Whether the end of a flight is probed (RFC 8985 section 7).
     pub tlp: bool,
     /// Whether a time-out may turn out to be spurious by what arrives (RFC 5682).
@@ -107,6 +111,8 @@ impl Default for LinuxOptions {
             sack: true,
             timestamps: true,
             rack: true,
+            rack_adapts: true,
+            rack_counts: true,
             tlp: true,
             frto: true,
             ecn: false,

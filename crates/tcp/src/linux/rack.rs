@@ -88,7 +88,8 @@ impl Linux {
     }
 
     fn reordering_window(&self) -> u64 {
-        let certain = self.stage >= Stage::Recovery || self.sacked >= self.reordering;
+        let counted = self.options.rack_counts && self.sacked >= self.reordering;
+        let certain = self.stage >= Stage::Recovery || counted;
         if !self.reordering_seen && certain {
             return 0;
         }

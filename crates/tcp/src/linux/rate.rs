@@ -40,6 +40,8 @@ pub(crate) struct Sample {
     /// Segments in flight before it.
     pub(crate) flight: u32,
     pub(crate) rtt: Option<u64>,
+    /// Whether its ACK was probably delayed: it is of one segment alone, which is short.
+    pub(crate) delayed: bool,
     /// Segments in flight when the newest segment of this ACK was sent, and lost since then.
     pub(crate) sent_in_flight: u64,
     pub(crate) lost_since: u64,

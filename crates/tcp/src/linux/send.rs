@@ -125,7 +125,7 @@ impl Linux {
             self.law.on_event(Event::Start, &mut self.window, &facts);
             if self.rate.is_idle() && self.law.paces() {
                 let around = self.surroundings(now);
-                self.law.restarts(&mut self.window, facts.us, &around);
+                self.law.restarts(&mut self.window, &facts, &around);
                 self.update_pacing_rate();
             }
         }
@@ -279,7 +279,8 @@ impl Linux {
             return;
         }
         window.used = window.used.max(outstanding);
-        if tick - window.stamp >= self.rto && !self.law.keeps_unused_window() {
+        let late = tick - window.stamp >= self.rto;
+        if late && self.options.restart_after_idle && !self.law.keeps_unused_window() {
             self.shrink_unused(tick);
         }
     }

@@ -9,6 +9,9 @@ use super::timer::Purpose;
 use super::{Heard, Linux, ReducedBy, Rexmit, Stage};
 use crate::linux::law::Event;
 
+/// For how long a receiver that has dropped what it reported is waited for at least, in ticks.
+const RENEGED_LEAST: u64 = 10;
+
 impl Linux {
     /// An ACK that is not in order: a duplicate, a report, a mark, or any while the stage is not
     /// open. `before` is the cumulative ACK before it. Returns what may be sent besides new data.
@@ -25,6 +28,11 @@ impl Linux {
         }
         if heard.ece {
             self.window.prior_ssthresh = 0;
+        }
+        if heard.reneged && heard.advanced {
+            self.await_reneged(now);
+            heard.set_timer = false;
+            return Rexmit::None;
         }
         if self.stage == Stage::Open {
             self.again_since = None;
@@ -72,6 +80,13 @@ impl Linux {
             self.mark_by_count(first);
         }
         Rexmit::Lost
+    }
+
+    /// The receiver has dropped what it had reported: it gets half a round trip, at least 10 ms, to
+    /// acknowledge it all the same. Then all is lost (`tcp_check_sack_reneging`).
+    fn await_reneged(&mut self, now: Time) {
+        let wait = super::clock::ticks(self.estimator.srtt_8() >> 4).max(RENEGED_LEAST);
+        self.timer.set(now, Purpose::Timeout, wait);
     }
 
     /// All of the window that had a loss or a mark is acknowledged; returns whether nothing else is

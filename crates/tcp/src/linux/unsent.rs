@@ -31,6 +31,8 @@ pub(crate) struct Unsent {
     /// What the kernel's bookkeeping takes for each group in the buffer (`SKB_TRUESIZE` of an empty
     /// one).
     overhead: u64,
+    /// Where calls end that are not over.
+    calls: VecDeque<u64>,
     /// Bytes that the application is to write in all, and has written.
     total: u64,
     pub(super) written: u64,
@@ -56,6 +58,7 @@ impl Unsent {
             grouped: options.group_most > 1,
             payload,
             overhead,
+            calls: VecDeque::new(),
             total: 0,
             written: 0,
             segments: 1,
@@ -84,6 +87,35 @@ impl Unsent {
 
     pub(crate) fn is_grouped(&self) -> bool {
         self.grouped
+    }
+
+    /// From now on what is written and not sent is counted in bytes, of `total` so far. What is
+    /// beyond `sent` is yet to be written, into a buffer that has a bound.
+    pub(crate) fn count_bytes(&mut self, sent: u64, total: u64) {
+        self.grouped = true;
+        self.offer(total);
+        (self.written, self.pushed) = (sent, sent);
+        self.pushes.clear();
+        if !self.is_bounded() {
+            let (size, most) = LinuxOptions::default().send_buffer;
+            self.most = most;
+            self.set_size(size);
+        }
+    }
+
+    /// A call that writes ends at byte `end`.
+    pub(crate) fn end_call(&mut self, end: u64) {
+        if self.grouped && end < u64::MAX {
+            self.calls.push_back(end);
+        }
+    }
+
+    /// Bytes that are left of the call that writes now.
+    pub(crate) fn left(&mut self) -> u64 {
+        while self.calls.front().is_some_and(|&end| end <= self.written) {
+            self.calls.pop_front();
+        }
+        self.calls.front().map_or(self.total, |&end| end.min(self.total)) - self.written
     }
 
     /// Whether all is written.
@@ -223,10 +255,9 @@ impl Unsent {
         self.groups.front().map(|group| group.bytes)
     }
 
-    /// The first group takes from the next until it has `segments`; a push of its own then ends
-    /// with it.
-    pub(crate) fn grow(&mut self, segments: u32) {
-        let wanted = u64::from(segments) * self.payload;
+    /// The first group takes from the next until it has as many bytes as are `wanted`; a push of
+    /// its own then ends with it.
+    pub(crate) fn grow(&mut self, wanted: u64) {
         if self.groups.len() > 1 && self.groups[0].bytes < wanted && !self.groups[0].sealed {
             let more = (wanted - self.groups[0].bytes).min(self.groups[1].bytes);
             self.groups[0].bytes += more;

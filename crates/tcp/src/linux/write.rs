@@ -25,13 +25,19 @@ pub enum CallEnds {
 
 impl Linux {
     /// The application is to write so many bytes in all, `u64::MAX`: without end;
-    /// [`Linux::write_more`] does. Where segments are not grouped, the last one is whole.
+    /// [`Linux::write_more`] does. Where segments are not grouped and nothing follows, the last one
+    /// counts as whole.
     pub fn offer(&mut self, bytes: u64) {
+        self.divide(bytes);
+        self.offered = self.offered.max(bytes);
         let bytes = match self.unsent.is_grouped() {
             true => bytes,
             false => bytes.div_ceil(self.options.payload).saturating_mul(self.options.payload),
         };
-        self.unsent.offer(self.unsent.total().max(bytes));
+        if bytes > self.unsent.total() {
+            self.unsent.offer(bytes);
+            self.unsent.end_call(bytes);
+        }
     }
 
     /// The application writes what there is room for, and what the window allows goes out.
@@ -183,8 +189,8 @@ impl Linux {
     /// One call of an application that has much to write, `most` bytes of it; returns whether it
     /// may make another.
     fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
-        let goal = self.group_goal() * self.options.payload;
-        let mut left = most.min(self.unsent.total() - self.unsent.written);
+        let goal = self.group_goal() * self.full();
+        let mut left = most.min(self.unsent.left());
         let whole = left;
         self.unsent.reopen(goal);
         while left > 0 {
@@ -273,6 +279,6 @@ impl Linux {
     /// device allow.
     fn group_goal(&self) -> u64 {
         let bytes = (self.widest_bytes / 2).min(GROUP_BYTES);
-        (bytes / self.options.payload).clamp(1, u64::from(self.options.group_most))
+        (bytes / self.full()).clamp(1, u64::from(self.options.group_most))
     }
 }

@@ -118,6 +118,21 @@ impl Receiver {
         }
     }
 
+    /// The next packet has so many bytes of SACK blocks besides its data.
+    pub fn note_blocks(&mut self, blocks: u64) {
+        if let Some(answers) = &mut self.answers {
+            answers.note_blocks(blocks);
+        }
+    }
+
+    /// Bytes that SACK blocks take in an ACK that goes now, or that goes once segment `coming` has
+    /// arrived.
+    #[must_use]
+    pub fn block_bytes(&self, coming: Option<u64>) -> u64 {
+        let place = coming.map(|seq| (seq, self.place(seq)));
+        self.answers.as_ref().map_or(0, |answers| answers.block_bytes(place.as_ref()))
+    }
+
     /// Where the receiver stands as segment `seq` comes.
     fn place(&self, seq: u64) -> Place {
         let has_early = self.high > self.next;

@@ -34,6 +34,9 @@ pub(crate) fn syn_options(timestamps: bool) -> Bytes {
     Bytes::new(SYN_OPTIONS[usize::from(timestamps)])
 }
 
+/// A segment in order with less data makes the window no wider (`tcp_event_data_recv`).
+const GROWS: u64 = 128;
+
 /// Where the receiver stood as a segment came, and stands now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
@@ -200,6 +203,25 @@ impl Answers {
         }
     }
 
+    /// The next packet has so many bytes of SACK blocks besides its data.
+    pub(super) fn note_blocks(&mut self, blocks: u64) {
+        self.delay.note_blocks(blocks);
+    }
+
+    /// Bytes of the blocks of an ACK that goes now, or once a segment has come in its place.
+    pub(super) fn block_bytes(&self, coming: Option<&(u64, Place)>) -> u64 {
+        let count = match coming {
+            None => self.blocks.count(),
+            Some(&(seq, ref place)) => {
+                self.blocks.count_with((seq, place), (self.sack, self.d_sack))
+            }
+        };
+        match count {
+            0 => 0,
+            _ => SACK_OPTION + self.block_size * count as u64,
+        }
+    }
+
     /// Whether a segment was acknowledged before the last ACK.
     pub(super) fn is_before_the_last_ack(&self, seq: u64) -> bool {
         seq + 1 < self.told
@@ -279,14 +301,14 @@ impl Answers {
         self.lengths.shorten(seq, bytes);
         self.measure_round_trip(now.tick, options.echo, bytes);
         self.delay.schedule();
-        self.window.learn_size(bytes);
+        self.window.learn_size(bytes, self.delay.size());
         self.delay.note(bytes, options.flags.push);
         self.window.measure_window(now.us, self.lengths.before(next));
         self.delay.follow(now.tick, &self.window);
-        if self.window.grow(1) {
+        if bytes >= GROWS && self.window.grow(1) {
             self.delay.quicken();
         }
-        let offer = (next > self.told + 1).then(|| self.window.offer(1));
+        let offer = self.is_two(next).then(|| self.window.offer(1));
         let two = offer.is_some_and(|offer| self.window.is_as_wide(offer));
         if two || self.delay.decide_in_order(now.tick) {
             let offer = offer.unwrap_or_else(|| self.window.offer(1));
@@ -367,12 +389,12 @@ impl Answers {
         out: &mut Vec<FullAck>,
     ) {
         self.delay.schedule();
-        self.window.learn_size(bytes);
+        self.window.learn_size(bytes, self.delay.size());
         self.delay.note(bytes, options.flags.push);
         self.window.measure_window(self.clock.us(now), self.lengths.before(place.next));
         self.delay.follow(self.clock.tick(now), &self.window);
         self.take_mark(now, options, place, out);
-        if self.window.grow(place.early + 1) {
+        if bytes >= GROWS && self.window.grow(place.early + 1) {
             self.delay.quicken();
         }
         if place.had_early {
@@ -392,7 +414,7 @@ impl Answers {
         out: &mut Vec<FullAck>,
     ) {
         self.take_mark(now, options, place, out);
-        self.window.learn_size(bytes);
+        self.window.learn_size(bytes, self.delay.size());
         self.delay.note(bytes, options.flags.push);
         self.delay.schedule();
         if place.twice && self.d_sack {
@@ -438,9 +460,18 @@ impl Answers {
         }
     }
 
-    /// Whether more than a segment waits for its ACK.
+    /// Whether more than a full segment has come in order since the last ACK.
+    #[inline]
+    fn is_two(&self, next: u64) -> bool {
+        let several = next > self.told + 1;
+        several
+            && (self.lengths.all_full()
+                || self.lengths.between(self.told, next) > self.delay.size())
+    }
+
+    /// Whether more than a full segment waits for its ACK.
     fn is_due(&self, next: u64) -> bool {
-        next > self.told + 1 && self.delay.is_scheduled()
+        self.is_two(next) && self.delay.is_scheduled()
     }
 
     /// Whether an ACK goes now, or when.
@@ -449,7 +480,7 @@ impl Answers {
             return;
         }
         let next = place.next;
-        let two = next > self.told + 1 && self.window.is_wide(self.early + self.unread);
+        let two = self.is_two(next) && self.window.is_wide(self.early + self.unread);
         let compresses = place.has_early.then_some(self.sack);
         if two || self.delay.decide(now, next, compresses, self.window.round_trip()) {
             self.send(now, next, out);

@@ -43,6 +43,14 @@ impl Sender {
         }
     }
 
+    /// Each segment carries so many bytes of SACK blocks from now on, for which one of a connection
+    /// with options has less data.
+    pub fn reserve(&mut self, blocks: u64) {
+        if let Some(linux) = &mut self.linux {
+            linux.reserve(blocks);
+        }
+    }
+
     /// On a connection with options: the smoothed round trip in microseconds and the time-out in
     /// ticks of a millisecond, for the [receiver](crate::Receiver::know_round_trip) at this host.
     #[must_use]

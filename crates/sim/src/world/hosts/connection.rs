@@ -249,9 +249,6 @@ impl Flow {
             None => self.sender.supply(now, u64::MAX, sending),
             Some(rest) => {
                 let closes = rest.is_empty();
-                // It may lie in a segment that is there, which counts as a whole one: nothing is
-                // received before it is written.
-                self.received = self.received.map(|at| at.max(now));
                 self.sender.supply_bytes(now, Bytes::new(self.written), closes, sending);
             }
         }

@@ -116,6 +116,15 @@ impl Hosts {
         Some(self.hear_as::<true>(now, &aboard.ack, context))
     }
 
+    /// The sender at the host of the receiver of flow `index` learns what SACK blocks take of its
+    /// segments: of what is there, or will be with segment `coming`.
+    pub(in crate::world) fn reserve(&mut self, index: u32, coming: Option<u64>) {
+        let flow = &self.flows[index as usize];
+        let (Some(other), Some(_)) = (flow.other_way(), &flow.carried) else { return };
+        let blocks = flow.receiver.block_bytes(coming);
+        self.flows[other as usize].sender.reserve(blocks);
+    }
+
     /// A data packet is at its receiver; returns whether an ACK is to go now. It waits for a
     /// segment that [carries it](Self::ride), or to be [sent alone](Self::send_due).
     pub(in crate::world) fn take_segment(
@@ -176,6 +185,7 @@ impl Hosts {
             let bytes = flow.kind.data_of(u64::from(packet.size - blocks));
             let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
             let next = flow.receiver.next();
+            flow.receiver.note_blocks(u64::from(blocks));
             flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
             flow.has_taken(now, next);
         }

@@ -95,6 +95,8 @@ pub(crate) struct Bbr {
     extra: [u64; 2],
     extra_rounds: u32,
     extra_now: usize,
+    /// Whether it restarts from idleness, until something that was sent since is delivered.
+    idle_restart: bool,
 }
 
 impl Bbr {
@@ -128,6 +130,7 @@ impl Bbr {
             extra: [0; 2],
             extra_rounds: 0,
             extra_now: 0,
+            idle_restart: false,
         }
     }
 
@@ -289,13 +292,17 @@ impl Bbr {
         around: &Surroundings,
     ) -> bool {
         let expired = facts.tick > self.shortest_at + RTT_TICKS;
-        if let Some(rtt) = sample.rtt.filter(|&rtt| rtt < self.shortest || expired) {
+        let counts = |&rtt: &u64| rtt < self.shortest || (expired && !sample.delayed);
+        if let Some(rtt) = sample.rtt.filter(counts) {
             (self.shortest, self.shortest_at) = (rtt, facts.tick);
         }
-        if expired && self.mode != Mode::ProbeRtt {
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save(window.cwnd);
             self.probe_until = None;
+        }
+        if sample.acked > 0 {
+            self.idle_restart = false;
         }
         if self.mode != Mode::ProbeRtt {
             return false;
@@ -309,17 +316,54 @@ impl Bbr {
             None => {}
             Some(until) => {
                 self.probe_round_done |= self.round_begins;
-                if self.probe_round_done && facts.tick > until {
-                    self.shortest_at = facts.tick;
-                    window.cwnd = window.cwnd.max(self.prior_cwnd);
-                    match self.full {
-                        true => self.begin_cycle(around),
-                        false => self.mode = Mode::Startup,
-                    }
+                if self.probe_round_done {
+                    self.end_probe(window, until, facts, around);
                 }
             }
         }
         true
+    }
+
+    /// The look for the shortest round trip is over, if it has lasted until after `until`.
+    fn end_probe(
+        &mut self,
+        window: &mut LinuxWindow,
+        until: u64,
+        facts: &Facts,
+        around: &Surroundings,
+    ) {
+        if facts.tick <= until {
+            return;
+        }
+        self.shortest_at = facts.tick;
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        match self.full {
+            true => self.begin_cycle(around),
+            false => self.mode = Mode::Startup,
+        }
+    }
+
+    /// Data go out while nothing is in flight and the application had nothing to send: it paces at
+    /// the rate, and does not look for the shortest round trip, since the pause has drained the
+    /// queue (`bbr_cwnd_event`).
+    pub(super) fn restarts(
+        &mut self,
+        window: &mut LinuxWindow,
+        facts: &Facts,
+        around: &Surroundings,
+    ) {
+        self.idle_restart = true;
+        (self.epoch_at, self.epoch_acked) = (facts.us, 0);
+        match (self.mode, self.probe_until) {
+            (Mode::ProbeBandwidth, _) => {
+                let (gain, rate) = (self.pacing_gain, self.rate());
+                self.pacing_gain = UNIT;
+                self.set_pacing(window.cwnd, rate, around);
+                self.pacing_gain = gain;
+            }
+            (Mode::ProbeRtt, Some(until)) => self.end_probe(window, until, facts, around),
+            _ => {}
+        }
     }
 
     fn set_pacing(&mut self, cwnd: u32, rate: u64, around: &Surroundings) {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Place;
+
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
 
 /// Runs that are remembered: `TCP_NUM_SACKS` of Linux.
@@ -72,6 +74,31 @@ impl Blocks {
     /// All below `next` is there.
     pub(super) fn forget_below(&mut self, next: u64) {
         self.runs.retain(|&(_, right)| right > next);
+    }
+
+    /// How many blocks an ACK has that goes now.
+    pub(super) fn count(&self) -> usize {
+        (self.runs.len() + usize::from(self.twice.is_some())).min(self.most)
+    }
+
+    /// The same once segment `seq` has come in its `place`; whether there are blocks, and whether
+    /// they tell of what arrived twice.
+    pub(super) fn count_with(
+        &self,
+        (seq, place): (u64, &Place),
+        (on, twice): (bool, bool),
+    ) -> usize {
+        let mut after = self.clone();
+        if twice && seq > 0 && (place.twice || seq < place.before) {
+            after.twice(seq, seq + 1);
+        }
+        if seq > place.before && !place.beyond && on {
+            after.report(seq, seq + 1);
+        } else if seq == place.before {
+            let run = self.runs.iter().find(|run| run.0 == seq + 1);
+            after.forget_below(run.map_or(seq + 1, |run| run.1));
+        }
+        after.count()
     }
 
     /// The blocks of the ACK that goes now.

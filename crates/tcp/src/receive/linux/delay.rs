@@ -20,6 +20,10 @@ const MOST: u64 = 500;
 const MOST_PUSHED: u64 = 200;
 /// What the segment size is taken to be before the first one: `TCP_MSS_DEFAULT`.
 const SIZE_FIRST: u64 = 536;
+/// The least that a full segment may have: `TCP_MIN_MSS`.
+const SIZE_LEAST: u64 = 88;
+/// What time stamps take in a header: `TCPOLEN_TSTAMP_ALIGNED`.
+const STAMPS: u64 = 12;
 /// Duplicate ACKs that go at once (`TCP_FASTRETRANS_THRESH`), and those that may then be left out
 /// in favour of one (`tcp_comp_sack_nr`).
 const DUPLICATES: u32 = 3;
@@ -36,8 +40,13 @@ pub(super) struct Delay {
     /// Whether delays are adaptive; else every segment is acknowledged.
     adaptive: bool,
     payload: u64,
-    /// The largest segment so far (`rcv_mss`).
+    /// What a full segment is taken to have (`rcv_mss`): the largest so far, or what two short ones
+    /// had that followed each other. What the last one had, if it was such.
     size: u64,
+    short: u64,
+    /// Bytes of time stamps in each header, and of SACK blocks in the next one.
+    stamps: u64,
+    blocks: u64,
     /// The delay follows the time between segments, in ticks.
     ato: u64,
     /// When the last segment came, in ticks.
@@ -70,11 +79,15 @@ pub(super) struct Delay {
 
 impl Delay {
     pub(super) fn new(config: &Config, clock: Clock) -> Self {
+        let payload = config.segment_size.get() - config.headers().get();
         Self {
             clock,
             adaptive: config.delayed_ack,
-            payload: config.segment_size.get() - config.headers().get(),
-            size: SIZE_FIRST,
+            payload,
+            size: SIZE_FIRST.min(payload),
+            short: 0,
+            blocks: 0,
+            stamps: if config.timestamps.unwrap_or(true) { STAMPS } else { 0 },
             ato: 0,
             last: 0,
             quick: 0,
@@ -155,13 +168,36 @@ impl Delay {
         self.size
     }
 
-    /// A segment of `bytes` came, and with it perhaps the end of a push.
+    /// The next segment has so many bytes of SACK blocks.
+    pub(super) fn note_blocks(&mut self, blocks: u64) {
+        self.blocks = blocks;
+    }
+
+    /// A segment of `bytes` came, and with it perhaps the end of a push. A short one also ends one,
+    /// unless the one before was as short (`tcp_measure_rcv_mss`).
     #[inline]
     pub(super) fn note(&mut self, bytes: u64, push: bool) {
-        self.pushed_again |= self.pushed && bytes < self.size;
-        self.pushed |= push || bytes < self.size;
         if bytes >= self.size {
+            self.blocks = 0;
+            self.pushed |= push;
+            (self.size, self.short) = (bytes.min(self.payload), 0);
+        } else {
+            self.note_short(bytes, push);
+        }
+    }
+
+    #[cold]
+    fn note_short(&mut self, bytes: u64, push: bool) {
+        // Blocks count as data: a full segment has less room for these where it carries some.
+        let bytes = bytes + std::mem::take(&mut self.blocks);
+        let long = bytes + self.stamps;
+        let regular = long >= SIZE_FIRST || (long >= SIZE_LEAST && !push);
+        let before = std::mem::replace(&mut self.short, if regular { bytes } else { 0 });
+        if regular && before == bytes {
             self.size = bytes.min(self.payload);
+        } else {
+            self.pushed_again |= self.pushed;
+            self.pushed = true;
         }
     }
 

@@ -6,9 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
-/// What a segment takes in the buffer is rounded up to half of a page, behind bookkeeping: of 1448
-/// bytes 2304.
-const ROOM: [(u64, u64); 3] = [(1_700, 2_304), (3_700, 4_352), (u64::MAX, 0)];
+/// What a packet takes in the buffer, from a device that hands over one packet at a time: a buffer
+/// of one of these sizes with the packet, room in front of it and what describes its parts (`tun.c`,
+/// `skbuff.c`), and what describes that buffer. One of 1500 bytes takes 2304.
+const HEADS: [u64; 5] = [576, 1_024, 2_048, 4_096, 8_192];
+const FRONT: u64 = 64;
+const PARTS: u64 = 320;
+const DESCRIPTION: u64 = 256;
+/// The least buffer has less room than it takes. Packets that fill a page have their own pages.
+const LEAST: u64 = 512;
+const PAGE: u64 = 4_096;
 /// The buffer has room for so much data in 256 parts of it, before the first segment.
 const SHARE_FIRST: u64 = 128;
 const SHARE_WHOLE: u64 = 256;
@@ -22,6 +29,7 @@ const FIRST_READ: u64 = 10;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Advertised {
     payload: u64,
+    headers: u64,
     /// What a full segment takes in the buffer.
     room: u64,
     buffer: u64,
@@ -50,10 +58,14 @@ pub(super) struct Advertised {
     since: u64,
 }
 
-/// What a segment with `bytes` of data takes in the buffer.
-fn room(bytes: u64) -> u64 {
-    let found = ROOM.iter().find(|&&(most, _)| bytes <= most).map_or(0, |&(_, room)| room);
-    if found > 0 { found } else { (bytes + 600).next_power_of_two() + 256 }
+/// What a packet of so many bytes takes in the buffer.
+fn room(packet: u64) -> u64 {
+    if FRONT + packet >= PAGE {
+        return HEADS[0] + DESCRIPTION + packet.next_multiple_of(PAGE);
+    }
+    let needed = FRONT + packet + PARTS;
+    let fits = |&&head: &&u64| needed <= if head == HEADS[0] { LEAST } else { head };
+    HEADS.iter().find(fits).unwrap_or(&HEADS[4]) + DESCRIPTION
 }
 
 impl Advertised {
@@ -75,9 +87,11 @@ impl Advertised {
         // Room for one segment is kept.
         let clamp = asked.min(full.saturating_sub(payload).max(2 * payload));
         let clamp = if scaled { clamp } else { clamp.min(FIELD) };
+        let headers = config.segment_size.get() - payload;
         Self {
             payload,
-            room: room(payload),
+            headers,
+            room: room(payload + headers),
             buffer,
             buffer_most,
             share: SHARE_FIRST,
@@ -121,13 +135,14 @@ impl Advertised {
         self.data(self.buffer.saturating_sub(held * self.room))
     }
 
-    /// The first segment shows what a segment takes in the buffer.
+    /// A segment shows what segments take in the buffer, if it is larger than `size`, what full
+    /// ones were taken to have.
     #[inline]
-    pub(super) fn learn_size(&mut self, bytes: u64) {
-        if self.share != SHARE_FIRST || bytes < self.payload {
+    pub(super) fn learn_size(&mut self, bytes: u64, size: u64) {
+        if bytes <= size {
             return;
         }
-        self.share = (bytes * SHARE_WHOLE / room(bytes)).max(1);
+        self.share = (bytes * SHARE_WHOLE / room(bytes + self.headers)).max(1);
         self.clamp = self.data(self.buffer).min(self.most);
         self.threshold = self.threshold.min(self.clamp);
     }
@@ -147,10 +162,10 @@ impl Advertised {
         grows
     }
 
-    /// Whether a segment makes the window no wider, and does not show what it takes in the buffer.
+    /// Whether a segment makes the window no wider.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
-        self.clamp <= self.threshold && self.share != SHARE_FIRST
+        self.clamp <= self.threshold
     }
 
     /// The window that there is room for with so many segments in the buffer.
@@ -301,11 +316,19 @@ mod tests {
         let given: Overrides = serde_json::from_str(r#"{"profile": "linux"}"#).expect("fields");
         let config = Config::resolve(&given).expect("parameters");
         let mut window = Advertised::new(&config, FULL);
-        window.learn_size(FULL);
+        window.learn_size(FULL, 536);
         window.open(0);
         window.measure_round_trip(21, 1, true);
         assert_eq!(window.round_trip(), 20_000);
         window
+    }
+
+    #[test]
+    fn a_packet_takes_a_buffer_of_a_power_of_two_or_pages() {
+        let sizes = [52, 128, 129, 576, 640, 641, 1_500, 1_664, 1_665, 4_031, 4_032, 9_000];
+        let taken =
+            [832, 832, 1_280, 1_280, 1_280, 2_304, 2_304, 2_304, 4_352, 8_448, 4_928, 13_120];
+        assert_eq!(sizes.map(room), taken);
     }
 
     #[test]

@@ -91,11 +91,12 @@ impl Bbr3 {
         self.bdp_times(PROBE_RTT_WINDOW, around).max(WINDOW_LEAST)
     }
 
-    /// HandleRestartFromIdle.
+    /// HandleRestartFromIdle. Segments that count as extra are counted anew, with their time; the
+    /// draft begins the time anew alone (see the errata).
     pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, us: u64, around: &Surroundings) {
         self.now = us;
         self.idle_restart = true;
-        self.extra_at = us;
+        (self.extra_at, self.extra_acked) = (us, 0);
         match (self.mode, self.probe_until) {
             (Bbr3Mode::Down | Bbr3Mode::Cruise | Bbr3Mode::Refill | Bbr3Mode::Up, _) => {
                 self.pace_at_rate(around);

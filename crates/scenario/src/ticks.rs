@@ -1,0 +1,64 @@
+//! Round trips that are shorter than a tick of the clock of Linux.
+
+use burstlab_optical::AssemblyPolicy;
+use burstlab_tcp::{Config, Variant, WindowLaw};
+use burstlab_units::{Serializer, Span};
+
+use super::{EdgeAssembly, Scenario};
+use crate::topology::{Graph, Routes};
+
+/// `HZ` is 1000.
+const TICK: Span = Span::from_ms(1);
+
+/// Says so of each entry with CUBIC of Linux whose round trip is shorter than a tick: CUBIC counts
+/// time in ticks.
+pub(super) fn warnings(
+    scenario: &Scenario,
+    assembly: &EdgeAssembly,
+    mesh: Option<&(Graph, Routes)>,
+    (flows, ends, demands): (&[Config], &[(u32, u32)], &[Config]),
+) -> Vec<String> {
+    let way = |ends: Option<(u32, u32)>| match mesh {
+        None => scenario.network.delays().into_iter().fold(Span::ZERO, |sum, delay| sum + delay),
+        Some((graph, routes)) => {
+            let edges = graph.edges();
+            let all = || edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b)));
+            let pairs = ends.map_or_else(|| all().collect(), |pair| vec![pair]);
+            let others = pairs.into_iter().filter(|(from, to)| from != to);
+            let ways = others.flat_map(|(from, to)| routes.of(from, to));
+            ways.map(|route| graph.delay(route)).min().unwrap_or_default()
+        }
+    };
+    let listed = (flows.iter().zip(ends).enumerate())
+        .map(|(index, (config, &ends))| (format!("flows[{index}]"), config, Some(ends)));
+    let drawn = (demands.iter().enumerate())
+        .map(|(index, config)| (format!("demand[{index}]"), config, None));
+    let mut found = Vec::new();
+    for (entry, config, ends) in listed.chain(drawn) {
+        if config.variant != Variant::Linux || config.window_law != WindowLaw::Cubic {
+            continue;
+        }
+        let rtt = outside(scenario, assembly, config) + way(ends) * 2;
+        if rtt < TICK {
+            found.push(format!(
+                "{entry}: its round trip is about {rtt}, and CUBIC of Linux counts time in ticks \
+                 of {TICK}: its window grows in steps that depend on the phase of the clock; fix: \
+                 take tcp.window_law = \"dctcp\" or \"aimd\", which count no time, or longer links"
+            ));
+        }
+    }
+    found
+}
+
+/// The part of a round trip outside the fibres: access links, a full segment on each, and the
+/// shortest timers of assembly.
+fn outside(scenario: &Scenario, assembly: &EdgeAssembly, config: &Config) -> Span {
+    let (rate, delay, _) = scenario.access.receiver_side();
+    let sent = |rate| Serializer::new(rate).next(config.segment_size);
+    let timer = |policy: AssemblyPolicy| match policy {
+        AssemblyPolicy::Timer(timer) => timer,
+        _ => Span::ZERO,
+    };
+    let timers = timer(assembly.data.policy(0)) + timer(assembly.ack);
+    (scenario.access.delay + delay) * 2 + sent(scenario.access.rate) + sent(rate) + timers
+}
