@@ -15,12 +15,15 @@ from pathlib import Path
 from burstlab.errors import InputError
 from burstlab.files import put, sync
 
-_ASIDE, _COMPLETE = ".aside", ".complete"
+#: The hidden directory.
+NAME = ".aside"
+
+_COMPLETE = ".complete"
 
 
 def place(directory: Path) -> Path:
     """Return the hidden directory of a directory."""
-    return directory / _ASIDE
+    return directory / NAME
 
 
 def begin(directory: Path) -> Path:

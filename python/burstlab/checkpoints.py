@@ -10,12 +10,14 @@ from pathlib import Path
 from burstlab import _core
 from burstlab.directories import CHECKPOINTS, ready_directory
 from burstlab.errors import InputError
-from burstlab.files import Lock, put
+from burstlab.files import Lock, put, refuse_endless
 from burstlab.parquet import writing
 
 EVERY = "60 s"
 
 _FLAG = "--checkpoint"
+
+_EVERY_FIX = "write a time such as 60 s"
 
 #: Held while a run keeps its checkpoints; the directory of its result may be the same one.
 _LOCK = ".checkpoints.lock"
@@ -102,6 +104,7 @@ class Keeper:
     def kept(self) -> bytes | None:
         """Return the latest checkpoint, if there is one."""
         try:
+            refuse_endless(self._path)
             return self._path.read_bytes()
         except FileNotFoundError:
             return None
@@ -126,7 +129,7 @@ def _positive(every: str) -> float:
         every_s = _core.seconds(every)
     except ValueError as error:
         problem, _, fix = str(error).partition("; ")
-        raise InputError(f"checkpoint-every: {problem}\n  fix: {fix}") from None
+        raise InputError(f"checkpoint-every: {problem}\n  fix: {fix or _EVERY_FIX}") from None
     if every_s <= 0.0:
-        raise InputError("checkpoint-every is 0\n  fix: write a time such as 60 s")
+        raise InputError(f"checkpoint-every = {every}: it is 0\n  fix: {_EVERY_FIX}")
     return every_s

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from burstlab import waking
 from burstlab.errors import ScenarioError
 from burstlab.named_files import NamedFiles
 from burstlab.parameters import needs_classes
@@ -281,6 +282,7 @@ def _label(file: str) -> str:
 
 def _executed(file: str, source: str) -> dict[str, Any]:
     label = _label(file)
+    waking.note(label)
     linecache.cache[label] = (len(source), None, source.splitlines(keepends=True), label)
     module = ModuleType(f"{Path(file).stem}_{next(_NUMBERS)}")
     # Dataclasses look for their module while they are made.

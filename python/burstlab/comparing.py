@@ -9,20 +9,32 @@ though there is no difference is at most 5 %.
 from __future__ import annotations
 
 import json
+import math
+import operator
 import os
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from burstlab import classes
 from burstlab.completion import is_of_completion
 from burstlab.directories import is_result, settle
 from burstlab.errors import InputError
-from burstlab.results import Result
+from burstlab.heads import Head
+from burstlab.results import Result, read_head
 from burstlab.results import read as read_run
-from burstlab.statistics import LEVEL, Comparison, holm, paired_difference, welch_difference
+from burstlab.statistics import (
+    LEVEL,
+    Comparison,
+    Estimate,
+    holm,
+    paired_difference,
+    welch_difference,
+)
+from burstlab.stored_fields import Fields, leaves
 from burstlab.studies import Study
 from burstlab.studies import read as read_study
 from burstlab.studies.metrics import Reader, every
@@ -32,7 +44,7 @@ from burstlab.studies.rows import groups, paths
 Key: TypeAlias = tuple[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Samples:
     """Runs of one scenario that differ in their random numbers alone.
 
@@ -40,15 +52,27 @@ class Samples:
     ----------
     seeds
         The seed of each, by number of the replication.
-    values
-        Of each metric, by number of the replication; what has no value is left out.
+    names
+        The metrics.
+    rows
+        Their values in each run, in the order of `seeds`; none where it has no value.
     """
 
     seeds: Mapping[int, int]
-    values: Mapping[str, Mapping[int, float]]
+    names: tuple[str, ...]
+    rows: Sequence[array[float]]
+
+    @property
+    def values(self) -> dict[str, dict[int, float]]:
+        """Of each metric, by number of the replication; what has no value is left out."""
+        runs = list(zip(self.seeds, self.rows, strict=True))
+        return {
+            name: {number: row[place] for number, row in runs if not math.isnan(row[place])}
+            for place, name in enumerate(self.names)
+        }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A result in a directory.
 
@@ -68,8 +92,8 @@ class Entry:
         What was run: fields of the scenario, or of the plan, by path.
     samples
         Its runs, by what they have in common.
-    result
-        The whole.
+    study
+        The whole, of a study.
     """
 
     label: str
@@ -79,7 +103,12 @@ class Entry:
     interrupted: bool
     parameters: Mapping[str, Any]
     samples: Mapping[Key, Samples]
-    result: Result | Study = field(repr=False)
+    study: Study | None = field(default=None, repr=False)
+
+    @property
+    def result(self) -> Result | Study:
+        """The whole; that of a run is read anew."""
+        return self.study if self.study is not None else read_run(self.label)
 
     @property
     def runs(self) -> int:
@@ -136,6 +165,11 @@ class Difference:
         return self.p_holm is not None and self.p_holm <= LEVEL
 
     @property
+    def is_tested(self) -> bool:
+        """Whether there is a p-value, which is to be corrected."""
+        return self.found.p is not None and not self.equal
+
+    @property
     def equal(self) -> bool:
         """Whether there is nothing to test: no difference in any run."""
         return self.found.difference.mean == 0.0 and self.found.difference.ci95 in (0.0, None)
@@ -157,6 +191,120 @@ class Difference:
         }
 
 
+class Pair(NamedTuple):
+    """Two groups of runs that are compared.
+
+    Attributes
+    ----------
+    result, over, scheme
+        As of a `Difference`.
+    point
+        What the point sets, as JSON.
+    a, b
+        The runs.
+    """
+
+    result: str
+    over: str
+    point: str
+    scheme: str
+    a: Samples
+    b: Samples
+
+    def differences(self) -> Iterator[Difference]:
+        """Return each metric that both have, without corrected p-values."""
+        point = json.loads(self.point)
+        for metric, means, found in _shared(self.a, self.b):
+            yield Difference(self.result, self.over, point, self.scheme, metric, means, found)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each of the two is one run: there is nothing to test."""
+        return len(self.a.rows) == len(self.b.rows) == 1
+
+    def alike(self) -> tuple[int, int]:
+        """Return of two single runs how many metrics both have, and how many are equal."""
+        (x,), (y,) = self.a.rows, self.b.rows
+        if self.a.names != self.b.names:
+            places = {name: place for place, name in enumerate(self.b.names)}
+            both = [name for name in self.a.names if name in places]
+            x = [x[place] for place, name in enumerate(self.a.names) if name in places]
+            y = [y[places[name]] for name in both]
+        # What is no number makes no sum of two a number.
+        there = len(x) - sum(map(math.isnan, map(operator.add, x, y)))
+        return there, sum(map(operator.eq, x, y))
+
+
+class Differences(Sequence[Difference]):
+    """All differences of some pairs of groups; each is worked out when it is looked at.
+
+    Ten thousand results have a million of them. What is kept is how many there are, and the
+    p-values of those that were tested, which are corrected together.
+
+    Parameters
+    ----------
+    pairs
+        The groups that are compared.
+
+    Attributes
+    ----------
+    tested, paired, equal
+        How many were tested, how many of these by pairs, and how many are equal in every run.
+    """
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._pairs = pairs
+        self._counts: list[int] = []
+        self.tested = self.paired = self.equal = 0
+        values: list[float] = []
+        of_pair: list[tuple[int, int]] = []
+        for index, pair in enumerate(pairs):
+            if pair.is_single:
+                count, equal = pair.alike()
+                self._counts.append(count)
+                self.equal += equal
+                continue
+            before, count = len(values), 0
+            for one in pair.differences():
+                count += 1
+                self.equal += one.equal
+                if one.is_tested:
+                    values.append(one.found.p or 0.0)
+                    self.paired += one.found.paired
+            self._counts.append(count)
+            if len(values) > before:
+                of_pair.append((index, before))
+        self.tested = len(values)
+        self._corrected = holm(values)
+        self._from = dict(of_pair)
+
+    def __len__(self) -> int:
+        return sum(self._counts)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
+
+    def __iter__(self) -> Iterator[Difference]:
+        for index in range(len(self._pairs)):
+            yield from self._of(index)
+
+    def significant(self) -> Iterator[Difference]:
+        """Return those that differ significantly."""
+        starts = [*self._from.values(), self.tested]
+        for (index, start), end in zip(self._from.items(), starts[1:], strict=True):
+            if any(p <= LEVEL for p in self._corrected[start:end]):
+                yield from (one for one in self._of(index) if one.significant)
+
+    def _of(self, index: int) -> Iterator[Difference]:
+        place = self._from.get(index, 0)
+        for one in self._pairs[index].differences():
+            if one.is_tested:
+                yield replace(one, p_holm=self._corrected[place])
+                place += 1
+            else:
+                yield one
+
+
 @dataclass(frozen=True)
 class Compared:
     """What `compare` found.
@@ -174,17 +322,16 @@ class Compared:
 
     entries: Sequence[Entry]
     parameters: Mapping[str, Sequence[Any]]
-    differences: Sequence[Difference]
+    differences: Differences
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``burstlab results --json`` prints."""
-        tests = sum(one.p_holm is not None for one in self.differences)
         return {
             "results": [entry.to_json() for entry in self.entries],
             "parameters": {path: list(values) for path, values in self.parameters.items()},
             "level": LEVEL,
             "correction": "holm",
-            "tests": tests,
+            "tests": self.differences.tested,
             "differences": [one.to_json() for one in self.differences],
         }
 
@@ -198,6 +345,7 @@ def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
         If there is none, or one cannot be read.
     """
     found: list[Entry] = []
+    fields = Fields()
     for directory in directories:
         where = Path(directory)
         if not where.is_dir():
@@ -211,7 +359,7 @@ def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
                 f"{where}: neither a result of burstlab nor a directory of some\n"
                 "  fix: give one that --out of run or study named"
             )
-        found.extend(_entry(one) for one in inside)
+        found.extend(_entry(one, fields) for one in inside)
     return found
 
 
@@ -224,60 +372,80 @@ def compare(entries: Sequence[Entry]) -> Compared:
             parameters[path] = values
     first = entries[0]
     if len(entries) == 1:
-        differences = list(_of_schemes(first))
+        pairs = list(_of_schemes(first))
     else:
-        differences = [one for entry in entries[1:] for one in _of_results(entry, first)]
-    tested = [i for i, one in enumerate(differences) if one.found.p is not None and not one.equal]
-    corrected = holm([differences[i].found.p or 0.0 for i in tested])
-    for i, p in zip(tested, corrected, strict=True):
-        differences[i] = replace(differences[i], p_holm=p)
-    return Compared(entries, parameters, differences)
+        pairs = [one for entry in entries[1:] for one in _of_results(entry, first)]
+    return Compared(entries, parameters, Differences(pairs))
 
 
 def _is_result(directory: Path) -> bool:
     return (directory / "study.json").is_file() or is_result(directory)
 
 
-def _entry(where: Path) -> Entry:
+def _entry(where: Path, known: Fields) -> Entry:
     if (where / "study.json").is_file():
         study = read_study(where)
-        plan = dict(_leaves(study.plan.to_document()))
+        plan = dict(leaves(study.plan.to_document()))
         samples = dict(_of_study(study))
         seed, version = study.plan.seed, study.version
         return Entry(str(where), "study", version, seed, study.interrupted, plan, samples, study)
-    run = read_run(where)
-    fields = dict(_leaves(run.scenario))
-    samples = {_key({}, ""): _of_run(run)}
-    return Entry(str(where), "run", run.version, run.seed, run.interrupted, fields, samples, run)
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, (list, tuple)) and any(isinstance(one, Mapping) for one in value):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{path}[{index}]")
-    else:
-        yield path, list(value) if isinstance(value, tuple) else classes.brief(path, value)
+    head = read_head(where)
+    fields = known.of(head.scenario)
+    samples = {_OF_RUNS: _of_run(head)}
+    told = str(where), "run", head.version, head.seed, head.interrupted
+    return Entry(*told, fields, samples)
 
 
 def _key(point: Mapping[str, Any], scheme: str) -> Key:
     return json.dumps(point, sort_keys=True), scheme
 
 
-def _of_run(run: Result) -> Samples:
-    names = every(run.replications[0].summary) if run.replications else []
-    reader = Reader(names)
-    values: dict[str, dict[int, float]] = {name: {} for name in names}
-    seeds: dict[int, int] = {}
-    for one in run.replications:
-        number = one.summary["replication"]
-        seeds[number] = run.seed
-        for name, value in zip(names, reader.read(one.summary), strict=True):
-            if value is not None:
-                values[name][number] = value
-    return Samples(seeds, _known(values, dict(zip(names, names, strict=True)), len(seeds)))
+#: What the runs of a result have in common, which is no study.
+_OF_RUNS = _key({}, "")
+
+
+def _of_run(head: Head) -> Samples:
+    names = _names(head.summaries[0]) if head.summaries else ()
+    reader = _reader(names)
+    numbers = [summary["replication"] for summary in head.summaries]
+    rows = [array("d", map(_or_nan, reader.read(one))) for one in head.summaries]
+    return Samples(dict.fromkeys(numbers, head.seed), names, _known(rows, names))
+
+
+#: The metrics of summaries, by what these look like.
+_metrics: dict[Any, tuple[str, ...]] = {}
+
+#: The texts that are part of the path of a metric, by their keys.
+_IN_PATHS = ("cause", "class", "name", "label")
+
+
+def _names(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the metrics of a summary; those of one that looks alike are known."""
+    looks = _looks(summary, "")
+    names = _metrics.get(looks)
+    if names is None:
+        names = _metrics[looks] = tuple(every(summary))
+    return names
+
+
+def _looks(value: Any, key: str) -> Any:
+    """Return what the metrics of a part of a summary depend on: keys and types, but no numbers."""
+    if type(value) is list:
+        return tuple([_looks(one, key) for one in value])
+    if type(value) is not dict:
+        return None
+    told = () if key == "flows" else tuple([value.get(name) for name in _IN_PATHS])
+    inner = [_looks(one, name) for name, one in value.items() if type(one) in (dict, list)]
+    return tuple(value), tuple(map(type, value.values())), told, tuple(inner)
+
+
+@lru_cache(maxsize=64)
+def _reader(names: tuple[str, ...]) -> Reader:
+    return Reader(names)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
@@ -286,54 +454,54 @@ def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
     table = study.runs
     names = study.metrics
     seeds = table["seed"].tolist()
+    where = paths(study.plan, names)
     for group in groups(study.plan, table):
         count = group.values.shape[1]
-        values = {
-            name: {i: float(row[i]) for i in range(count) if not np.isnan(row[i])}
-            for name, row in zip(names, group.values, strict=True)
-        }
-        values = _known(values, dict(zip(names, paths(study.plan, names), strict=True)), count)
+        rows = [array("d", column.tolist()) for column in np.asarray(group.values).T]
         of_run = {i: int(seeds[group.first + i]) for i in range(count)}
-        yield _key(study.plan.points[group.point], group.scheme), Samples(of_run, values)
+        samples = Samples(of_run, tuple(names), _known(rows, where))
+        yield _key(study.plan.points[group.point], group.scheme), samples
 
 
-def _known(
-    values: Mapping[str, dict[int, float]], where: Mapping[str, str], runs: int
-) -> dict[str, dict[int, float]]:
+def _known(rows: list[array[float]], where: Sequence[str]) -> list[array[float]]:
     """Leave out completion times that some runs do not tell: there transfers took longest."""
-    return {
-        name: {} if len(found) < runs and is_of_completion(where[name]) else found
-        for name, found in values.items()
-    }
+    missing = {place for row in rows for place, one in enumerate(row) if math.isnan(one)}
+    for place in missing:
+        if is_of_completion(where[place]):
+            for row in rows:
+                row[place] = math.nan
+    return rows
 
 
-def _of_results(entry: Entry, first: Entry) -> Iterator[Difference]:
+def _of_results(entry: Entry, first: Entry) -> Iterator[Pair]:
     for key, samples in entry.samples.items():
         if key in first.samples:
-            point, scheme = json.loads(key[0]), key[1]
-            for metric, means, found in _shared(samples, first.samples[key]):
-                yield Difference(entry.label, first.label, point, scheme, metric, means, found)
+            yield Pair(entry.label, first.label, key[0], key[1], samples, first.samples[key])
 
 
-def _of_schemes(entry: Entry) -> Iterator[Difference]:
+def _of_schemes(entry: Entry) -> Iterator[Pair]:
     by_point: dict[str, dict[str, Samples]] = {}
     for (point, scheme), samples in entry.samples.items():
         by_point.setdefault(point, {})[scheme] = samples
     for point, by_scheme in by_point.items():
         for over, name in combinations(by_scheme, 2):
-            for metric, means, found in _shared(by_scheme[name], by_scheme[over]):
-                yield Difference(name, over, json.loads(point), "", metric, means, found)
+            yield Pair(name, over, point, "", by_scheme[name], by_scheme[over])
 
 
 def _shared(a: Samples, b: Samples) -> Iterator[tuple[str, tuple[float, float], Comparison]]:
     """Compare each metric that two groups have, in pairs where these have the same numbers."""
     import numpy as np
 
+    values = b.values
     for metric, of_a in a.values.items():
-        of_b = b.values.get(metric, {})
+        of_b = values.get(metric, {})
         if not of_a or not of_b:
             continue
         pairs = [i for i in of_a if i in of_b and a.seeds[i] == b.seeds[i]]
+        if len(of_a) == len(of_b) == 1:
+            (x,), (y,) = of_a.values(), of_b.values()
+            yield metric, (x, y), Comparison(Estimate(x - y, None, 1), None, len(pairs) == 1)
+            continue
         if len(pairs) >= 2 or len(of_a) == len(of_b) == len(pairs) == 1:
             x, y = [of_a[i] for i in pairs], [of_b[i] for i in pairs]
             found = paired_difference(x, y)

@@ -22,7 +22,8 @@ from typing import Any
 
 from burstlab import aside
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, sync, whole
+from burstlab.files import Lock, put, stored_text, sync, whole
+from burstlab.indented import indented
 from burstlab.parquet import hidden, writing
 from burstlab.sums import FIELD, sealed, sum_of
 from burstlab.tables import STORED
@@ -191,8 +192,7 @@ class Place:
             }
         )
         put(self.path / f".{SCENARIO}", scenario)
-        text = json.dumps(document, indent=2, allow_nan=False)
-        put(self.path / PENDING, f"{text}\n".encode())
+        put(self.path / PENDING, f"{indented(document)}\n".encode())
         _finish(self.path)
         return self.path
 
@@ -315,6 +315,8 @@ def holds(directory: Path, kind: Kind) -> bool:
 
 def settle(directory: Path) -> None:
     """Finish what a process that put a result there left undone."""
+    if not _is_unsettled(directory):
+        return
     if (directory / PENDING).exists():
         with writing(directory), Lock(directory, _BUSY):
             _finish(directory)
@@ -323,6 +325,13 @@ def settle(directory: Path) -> None:
         if aside.is_complete(place):
             with writing(place), Lock(place, _BUSY):
                 aside.finish(place)
+
+
+def _is_unsettled(directory: Path) -> bool:
+    """Whether there is something to finish in a directory, or in the one that it is in."""
+    here = os.fspath(directory)
+    places = (PENDING, aside.NAME, f"{os.pardir}/{aside.NAME}")
+    return any(os.path.lexists(f"{here}/{name}") for name in places)
 
 
 def ready_directory(
@@ -514,8 +523,8 @@ def _held(directory: Path) -> Mapping[str, Any] | None:
     summary = directory / SUMMARY
     if summary.exists():
         try:
-            found = json.loads(summary.read_text(encoding="utf-8"))
-        except ValueError:
+            found = json.loads(stored_text(summary))
+        except (OSError, ValueError, RecursionError):
             found = None
         if isinstance(found, dict) and {"burstlab", "fingerprint"} <= found.keys():
             return found

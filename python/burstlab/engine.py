@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from burstlab import _core
+from burstlab import _core, waking
 from burstlab.errors import EngineError, MemoryExceeded, ScenarioError
 from burstlab.interrupts import deferred, heed, is_stoppable
 from burstlab.loading import Document
@@ -53,6 +53,7 @@ def heard(call: Callable[[_core.Monitor], T]) -> T:
             heed()
     except BaseException:
         monitor.cancel()
+        waking.end([thread])
         raise
     if failed:
         raise failed[0]
@@ -75,7 +76,7 @@ def memory_there() -> int | None:
     limits: list[int] = []
     with suppress(AttributeError, ValueError, OSError):
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    addresses = _addresses()
+    addresses = address_space()
     if addresses is not None:
         limits.append(addresses)
     for group in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -84,7 +85,7 @@ def memory_there() -> int | None:
     return min((limit for limit in limits if limit > 0), default=None)
 
 
-def _addresses() -> int | None:
+def address_space() -> int | None:
     """Return the bound of this process's address space (``ulimit -v``); None: there is none."""
     with suppress(ImportError, ValueError, OSError):
         import resource
@@ -121,7 +122,7 @@ class Bound:
         self.allowed = memory_allowed(resolved)
         self._given = resolved.get("run", {}).get("max_memory")
         # A share of what is bounded: memory, or the address space, of which more is taken.
-        self._addresses = self._given is None and _addresses() == memory_there() is not None
+        self._addresses = self._given is None and address_space() == memory_there() is not None
         self._before = memory_taken(addresses=self._addresses)
 
     def exceeded(self) -> MemoryExceeded | None:
@@ -171,5 +172,7 @@ def fault(resolved: Document, told: tuple[Any, ...], which: str = "") -> EngineE
 
 def scenario_error(error: ValueError) -> ScenarioError:
     """Return the error of a scenario that the engine refuses."""
-    path, value, problem, fix = (*error.args, "", "", "", "")[:4]
-    return ScenarioError(str(path), value, str(problem), str(fix))
+    from burstlab.elsewhere import corrected  # loaded only where there is a mistake
+
+    path, value, problem, fix = map(str, (*error.args, "", "", "", "")[:4])
+    return ScenarioError(path, value, *corrected(path, value, problem, fix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,9 +19,36 @@ LOCK = ".lock"
 Reader: TypeAlias = "Callable[[Path], bytes]"
 
 
+def refuse_endless(where: Path) -> None:
+    """Refuse a pipe, a socket or a device in place of a file: to read one may take for ever.
+
+    Raises
+    ------
+    OSError
+        If it is none of the files that have an end, or is not there.
+    """
+    if not (where.is_file() or where.is_dir()) and where.exists():
+        raise OSError(errno.EINVAL, "it is no file: a pipe, a socket or a device")
+
+
+def stored_text(path: Path) -> str:
+    """Return the text of a file that a command has stored.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is no file.
+    ValueError
+        If it is no text.
+    """
+    refuse_endless(path)
+    return path.read_text(encoding="utf-8")
+
+
 def named_bytes(where: Path, field: str = "") -> bytes:
     """Read a file that a scenario names, in a field or given as it is; or refuse it."""
     try:
+        refuse_endless(where)
         return where.read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -1,4 +1,9 @@
-"""Ctrl-C: said to be heard, put off where it leaves a lock held, passed on to other threads."""
+"""The one door of the signals that end a command: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+
+Each raises `KeyboardInterrupt` in the main thread. So what is done is kept, child processes end and
+temporary files go, whichever signal came. Where a signal would leave a lock held it is put off, and
+it is passed on to the work of other threads.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
 from typing import TypeVar
@@ -21,22 +26,59 @@ _asked: ContextVar[threading.Event | None] = ContextVar("_asked", default=None)
 #: How long a command that was interrupted may take, in s, before it says that it was.
 _SILENT_S = 0.25
 
+#: The signals that end a command. Windows has no SIGHUP, which says that the terminal has gone.
+ENDING = tuple(
+    signal.Signals[name]
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if name in signal.Signals.__members__
+)
 
-def say_when_heard() -> None:
-    """Have Ctrl-C say that it was heard, where the command has not ended a moment later."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _heard)
+#: The signal that came first, if one did, and whether to say so where the end takes a moment.
+_came: signal.Signals | None = None
+_silent = False
+
+
+def listen() -> None:
+    """Have each of these signals end the command as Ctrl-C does.
+
+    One that is ignored stays so: `nohup` asks for that. So does one with a handler of somebody
+    else. Where the command has not ended a moment later, it says that it was heard.
+    """
+    global _came, _silent
+    _came, _silent = None, False
+    for one in ENDING:
+        if signal.getsignal(one) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(one, _heard)
 
 
 def say_nothing() -> None:
-    """Have Ctrl-C say nothing from here on, where it is how the command ends."""
-    if signal.getsignal(signal.SIGINT) is _heard:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Have no signal answered with words from here on, where it is how the command ends."""
+    global _silent
+    _silent = True
 
 
-def _heard(number: int, frame: FrameType | None) -> None:
-    _tell_soon()
-    signal.default_int_handler(number, frame)
+def came() -> signal.Signals | None:
+    """Return the signal that came first, if one did since `listen`."""
+    return _came
+
+
+def _heard(number: int, _frame: FrameType | None) -> None:
+    if _note(number):
+        raise KeyboardInterrupt
+
+
+def _note(number: int) -> bool:
+    """Note a signal; return whether it ends something.
+
+    The second Ctrl-C leaves what the first one keeps. SIGTERM and SIGHUP often come twice, of the
+    terminal and of the shell: the second one asks for nothing more.
+    """
+    global _came
+    ends = _came is None or number == signal.SIGINT
+    _came = _came or signal.Signals(number)
+    if ends and not _silent:
+        _tell_soon()
+    return ends
 
 
 def _tell_soon() -> None:
@@ -46,7 +88,9 @@ def _tell_soon() -> None:
 
 def _tell() -> None:
     time.sleep(_SILENT_S)
-    os.write(2, b"interrupted; what was done is kept, which takes a moment\n")
+    # The terminal may have gone: that is what SIGHUP says.
+    with suppress(OSError):
+        os.write(2, b"interrupted; what was done is kept, which takes a moment\n")
 
 
 def stoppable(stop: threading.Event, call: Callable[..., Answer], *given: object) -> Answer:
@@ -76,29 +120,31 @@ def heed() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Have Ctrl-C raise `KeyboardInterrupt` behind the block in place of within it.
+    """Have the signals raise `KeyboardInterrupt` behind the block in place of within it.
 
     The locks of futures and executors are taken in Python code, which an exception from a signal
     may leave between the lock and the block that gives it back: whoever needs the lock next waits
     for ever. Only the main thread is ever interrupted, so in others nothing is changed; nor where
     the program has a handler of its own, or none. What is within should be short.
     """
-    usual = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
-    if not main or usual not in (signal.default_int_handler, _heard):
+    usual = {one: signal.getsignal(one) for one in ENDING} if main else {}
+    ours = {one: it for one, it in usual.items() if it in (signal.default_int_handler, _heard)}
+    if not ours:
         yield
         return
-    came: list[int] = []
+    ends: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:
-        came.append(number)
-        if usual is _heard:
-            _tell_soon()
+        if ours[signal.Signals(number)] is not _heard or _note(number):
+            ends.append(number)
 
-    signal.signal(signal.SIGINT, note)
+    for one in ours:
+        signal.signal(one, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
-    if came:
+        for one, handler in ours.items():
+            signal.signal(one, handler)
+    if ends:
         raise KeyboardInterrupt

@@ -35,6 +35,14 @@ ScenarioLike: TypeAlias = "HasToDict | Mapping[str, Any] | str | os.PathLike[str
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
+#: Digits that Python converts to a whole number at most, and more of them.
+_DIGITS_MAX = 4300
+_ENDLESS = re.compile(rf"\d(_?\d){{{_DIGITS_MAX}}}")
+
+#: Bits of a whole number at most, which is more than any field may have, and tables and lists
+#: within one another at most, which is more than any field has.
+_BITS_MAX, _DEPTH_MAX = 256, 64
+
 #: Bytes that are read of what is no file.
 _STREAM_MAX = 1 << 26
 
@@ -80,7 +88,11 @@ def _read_stream(where: Path) -> str:
 
 def read_toml(path: str | os.PathLike[str]) -> Document:
     """Read a TOML file; a syntax error is reported with its line and column."""
-    text = read_text(path)
+    return toml_of(read_text(path), path)
+
+
+def toml_of(text: str, path: str | os.PathLike[str]) -> Document:
+    """Return what the text of a TOML file says, as `read_toml` does."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -90,6 +102,13 @@ def read_toml(path: str | os.PathLike[str]) -> Document:
     except RecursionError:
         raise InputError(
             f"{path}: not valid TOML: nested too deeply\n  fix: write fewer lists within lists"
+        ) from None
+    except ValueError:
+        # Python converts no whole number of so many digits.
+        line = next((n for n, one in enumerate(text.splitlines(), 1) if _ENDLESS.search(one)), 0)
+        raise InputError(
+            f"{path}: line {line}: a whole number of more than {_DIGITS_MAX:,} digits\n"
+            "  fix: write a number that is meant, such as 40"
         ) from None
 
 
@@ -261,7 +280,7 @@ def parse_value(text: str) -> Any:
     try:
         found = tomllib.loads(f"value = {text}")
         return plain(found["value"]) if list(found) == ["value"] else text
-    except (tomllib.TOMLDecodeError, RecursionError, ScenarioError):
+    except (ValueError, RecursionError):
         return text
 
 
@@ -313,14 +332,23 @@ def steps_of(path: str) -> list[str]:
     return steps
 
 
-def plain(value: Any, path: str = "") -> Any:
+def plain(value: Any, path: str = "", depth: int = 0) -> Any:
     """Copy dictionaries and lists, refusing what JSON has no word for."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, (Mapping, list, tuple)):
+        if depth > _DEPTH_MAX:
+            problem = f"nested too deeply: more than {_DEPTH_MAX} tables within one another"
+            raise ScenarioError(path, "", problem, "write table.field = value")
+        if isinstance(value, Mapping):
+            return {
+                str(name): plain(one, f"{path}.{name}" if path else str(name), depth + 1)
+                for name, one in value.items()
+            }
+        return [plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         raise ScenarioError(path, value, "not a finite number", "write a number such as 0.5")
+    if isinstance(value, int) and value.bit_length() > _BITS_MAX:
+        problem = f"a whole number of {value.bit_length():,} bits, which no field may have"
+        raise ScenarioError(path, "", problem, "write a smaller one")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ScenarioError(

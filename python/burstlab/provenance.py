@@ -10,6 +10,8 @@ import json
 import os
 from pathlib import Path
 
+from burstlab.files import stored_text
+
 #: Files that show who wrote a directory: a run, a study, a data set, a reproduction, a question,
 #: and one that is not answered yet.
 MARKS = (
@@ -48,7 +50,7 @@ def came_inside(scenario: object) -> bool:
 def _is_ours(mark: Path) -> bool:
     """Whether Burstlab wrote a file; further up, others may have files of such a name."""
     try:
-        found = json.loads(mark.read_text(encoding="utf-8"))
+        found = json.loads(stored_text(mark))
     except (OSError, ValueError):
         return True  # Damage is no excuse.
     return isinstance(found, dict) and ("burstlab" in found or "recipe" in found)

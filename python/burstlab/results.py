@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from burstlab.directories import SCENARIO, SUMMARY, Place, settle
 from burstlab.errors import InputError, NotRecorded, unknown
+from burstlab.heads import Head
 from burstlab.marks import Marks
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.series import series_of
@@ -417,13 +418,33 @@ class Result:
 
 def read(directory: str | os.PathLike[str]) -> Result:
     """Read back what `Result.write` or a run with ``out`` wrote; a table when it is asked for."""
+    from burstlab.loading import toml_of
+
+    head = read_head(directory)
+    scenario = toml_of(head.scenario, head.directory / SCENARIO)
+    replications = [
+        Replication(cast("Summary", summary), head.store.part(number))
+        for number, summary in zip(head.numbers, head.summaries, strict=True)
+    ]
+    told = head.seed, head.version, head.wall_s, replications, head.interrupted
+    return Result(scenario, *told, head.directory)
+
+
+def read_head(directory: str | os.PathLike[str]) -> Head:
+    """Read what a directory says of the result in it; its files are those of one result.
+
+    Parameters
+    ----------
+    directory
+        What `Result.write` or a run with ``out`` wrote.
+    """
     from burstlab import sums
-    from burstlab.loading import read_text, read_toml
+    from burstlab.loading import read_text
     from burstlab.shapes import check_summaries
 
     where = Path(directory)
     _check_result(where)
-    scenario = read_toml(where / SCENARIO)
+    scenario = read_text(where / SCENARIO)
     try:
         document = json.loads(read_text(where / SUMMARY))
         intact = sums.is_intact(document)
@@ -450,9 +471,11 @@ def read(directory: str | os.PathLike[str]) -> Result:
             document["wall_s"],
         )
         marks = marks_of(version, seed, summaries)
-        _check_scenario(where, document, version)
+        _check_scenario(where, scenario, document, version)
         store = Store.open(where, document["tables"], marks, numbers, sums.told(document))
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{where}: not a result of burstlab ({error})\n"
             "  fix: give what burstlab run --out wrote"
@@ -463,12 +486,8 @@ def read(directory: str | os.PathLike[str]) -> Result:
             f"{where / SUMMARY}: damaged, or was changed\n"
             "  fix: restore the file from a copy, or run the scenario again"
         )
-    replications = [
-        Replication(cast("Summary", summary), store.part(number))
-        for number, summary in zip(numbers, summaries, strict=True)
-    ]
     interrupted = bool(document["interrupted"])
-    return Result(scenario, seed, version, wall_s, replications, interrupted, where)
+    return Head(where, scenario, seed, version, wall_s, interrupted, summaries, numbers, store)
 
 
 def version_of(directory: str | os.PathLike[str]) -> str | None:
@@ -520,7 +539,7 @@ def _there(part: Part | None, what: str) -> Part:
     return part
 
 
-def _check_scenario(where: Path, document: Mapping[str, Any], version: str) -> None:
+def _check_scenario(where: Path, scenario: str, document: Mapping[str, Any], version: str) -> None:
     """Refuse a result that does not say which files are its own, and a scenario that is not."""
     import hashlib
 
@@ -532,7 +551,7 @@ def _check_scenario(where: Path, document: Mapping[str, Any], version: str) -> N
             f"{where}: an earlier burstlab ({version}) wrote this result, which does not say what "
             f"tables are its own\n  fix: make it again ({command}, with the --trace that it had)"
         )
-    found = hashlib.sha256((where / SCENARIO).read_bytes()).hexdigest()
+    found = hashlib.sha256(scenario.encode()).hexdigest()
     if found != document.get("scenario_sha256"):
         raise InputError(
             f"{where / SCENARIO}: is not the scenario of the run of {SUMMARY}, or was changed\n"
@@ -552,7 +571,7 @@ def _check_result(where: Path) -> None:
         )
     if not where.is_dir():
         raise InputError(f"{where}: no such directory\n  fix: give what burstlab run --out wrote")
-    if not (where / "summary.json").exists() or not (where / "scenario.toml").exists():
+    if not (where / SUMMARY).is_file() or not (where / SCENARIO).is_file():
         raise InputError(
             f"{where}: holds no result (summary.json and scenario.toml)\n"
             "  fix: give what burstlab run --out wrote"

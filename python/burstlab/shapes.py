@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -60,6 +60,43 @@ def misfit(value: Any, hint: Any, path: str) -> str | None:
 
 
 @cache
+def _fits(hint: Any) -> Callable[[Any], bool]:
+    """Return what tells whether a value is no misfit, as `misfit` does, but not where it is."""
+    if get_origin(hint) in (Union, UnionType):
+        options = [_fits(one) for one in get_args(hint)]
+        plain = [_PLAIN[one] for one in get_args(hint) if one in _PLAIN]
+        if len(plain) == len(options):
+            kinds = frozenset(kind for one in plain for kind in one)
+            return lambda value: type(value) in kinds
+        return lambda value: any(fits(value) for fits in options)
+    if is_typeddict(hint):
+        return _fits_table(hint)
+    if get_origin(hint) is list:
+        of = _fits(get_args(hint)[0])
+        return lambda value: type(value) is list and all(map(of, value[:_ENTRIES]))
+    kinds = frozenset(_PLAIN.get(hint, ()))
+    return (lambda value: type(value) in kinds) if kinds else (lambda _: True)
+
+
+def _fits_table(hint: Any) -> Callable[[Any], bool]:
+    parts = {name: _fits(one) for name, one in _hints(hint).items()}
+
+    def fits(value: Any) -> bool:
+        if type(value) is not dict or not value:
+            return False
+        others = False
+        for name, one in value.items():
+            part = parts.get(name)
+            if part is None:
+                others = True
+            elif not part(one):
+                return False
+        return not others or parts.keys() <= value.keys()
+
+    return fits
+
+
+@cache
 def _hints(hint: Any) -> Mapping[str, Any]:
     return get_type_hints(hint)
 
@@ -82,6 +119,8 @@ def check_summaries(file: Path, summaries: Sequence[Any]) -> None:
     from burstlab.summaries import Summary
 
     for index, summary in enumerate(summaries):
+        if _fits(Summary)(summary):
+            continue
         name = "summary" if len(summaries) == 1 else f"replications[{index}]"
         wrong = misfit(summary, Summary, name)
         if wrong is not None:

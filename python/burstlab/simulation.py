@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_doc
 from burstlab.parameters import tcp_of
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
-from burstlab.summary_text import read_summary
+from burstlab.summary_text import read_summary, shortened
 from burstlab.tables import TRACES, Recorded
 from burstlab.underway import UnderWay, threads, workers_asked
 
@@ -405,10 +406,12 @@ def _run_all(
     if kept is not None:
         kept.check(text, seed, numbers)
     ends: dict[int, EngineError | MemoryExceeded] = {}
+    stopped = threading.Event()
 
     def one(index: int) -> Replication:
         sink = parts[index] if parts is not None else None
-        found, end = replicate(text, seed, numbers[index], monitors[index], tables, sink, kept)
+        work = text, seed, numbers[index], monitors[index], tables, sink, kept
+        found, end = replicate(*work, stopped=stopped.is_set)
         if end is not None:
             ends[index] = end
         return found
@@ -437,6 +440,9 @@ def _run_all(
 
             try:
                 _watch(under_way, more, ends, every_s, told)
+            except BaseException:
+                stopped.set()
+                raise
             finally:
                 under_way.stop()
         return [future.result() for future in futures], None
@@ -458,6 +464,7 @@ def replicate(
     tables: list[str],
     sink: Part | None = None,
     kept: Checkpoints | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[Replication, EngineError | MemoryExceeded | None]:
     """Run one replication; return it, and what ended it before its end.
 
@@ -475,6 +482,8 @@ def replicate(
         Takes the tables meanwhile.
     kept
         Where checkpoints are.
+    stopped
+        Whether somebody waits for the end.
     """
     which = f"seed {seed}, replication {number}"
     try:
@@ -488,7 +497,7 @@ def replicate(
                 raise keeper.refusal(error) from None
     except _core.EngineFault as error:
         raise fault(json.loads(text), error.args, which) from None
-    found = Replication(read_summary(output.summary), Recorded(output.tables, number))
+    found = Replication(read_summary(output.summary, stopped), Recorded(output.tables, number))
     if output.fault is not None:
         return found, fault(json.loads(text), output.fault, which)
     return found, MemoryExceeded(*output.stuck) if output.stuck is not None else None
@@ -523,7 +532,8 @@ def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
         for future in futures:
             if future.cancelled() or future.exception() is not None:
                 break
-            found.append(future.result())
+            one = future.result()
+            found.append(replace(one, summary=shortened(one.summary)))
     return found
 
 

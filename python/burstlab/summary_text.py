@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 #: In front of the flows in the text, and between two of them; within a string its quotes would have
@@ -13,7 +14,11 @@ _FLOWS, _NEXT = ',"flows":[', '},{"id":'
 _LENGTH = 1_000_000
 
 
-def read_summary(text: str) -> Any:
+#: Flows of which the numbers are told of a run that is stopped, as the engine has it.
+FLOWS_WHEN_STOPPED = 8192
+
+
+def read_summary(text: str, stopped: Callable[[], bool] = lambda: False) -> Any:
     """Read the numbers of a run.
 
     Of many flows some are read at a time. One call of a reader that goes on for seconds would not
@@ -23,15 +28,43 @@ def read_summary(text: str) -> Any:
     ----------
     text
         What the engine tells.
+    stopped
+        Whether somebody waits for the end: then some flows are enough.
     """
     start = text.find(_FLOWS) + len(_FLOWS) if len(text) > _LENGTH else -1
     if start < len(_FLOWS):
         return json.loads(text)
     flows: list[Any] = []
-    at = start
+    at, left_out = start, 0
     while (cut := text.find(_NEXT, at + _LENGTH) + 1) > 0:
         flows += json.loads(f"[{text[at:cut]}]")
         at = cut + 1
+        if len(flows) > FLOWS_WHEN_STOPPED and stopped():
+            last = text.rfind(_NEXT) + 2
+            left_out = text.count(_NEXT, at, last + len(_NEXT))
+            at = max(at, last)
+            break
     numbers = json.loads(f"{text[:start]}{text[at:]}")
     numbers["flows"] = flows + numbers["flows"]
-    return numbers
+    return shortened(numbers, left_out) if left_out else numbers
+
+
+def shortened(numbers: Any, left_out: int = 0) -> Any:
+    """Return the numbers of a run that somebody waits for with those of its first flows alone.
+
+    Parameters
+    ----------
+    numbers
+        The numbers.
+    left_out
+        Flows that are not among them already.
+    """
+    count = len(numbers["flows"]) + left_out
+    if count <= FLOWS_WHEN_STOPPED:
+        return numbers
+    told = (
+        f"flows: the run was stopped, and the numbers of the first {FLOWS_WHEN_STOPPED} of {count} "
+        "flows are told; the totals are those of all"
+    )
+    flows, warnings = numbers["flows"][:FLOWS_WHEN_STOPPED], numbers["warnings"]
+    return {**numbers, "flows": flows, "warnings": [*warnings, told]}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import InputError
-from burstlab.files import put
+from burstlab.files import put, refuse_endless, stored_text
 
 #: The field of a document that has the sums of files, by their names.
 FIELD = "sha256"
@@ -34,6 +34,7 @@ _FIX = "restore the file from a copy, or make it again"
 
 def sum_of(path: Path) -> str:
     """Return the sum of a file."""
+    refuse_endless(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -86,7 +87,7 @@ def _seal(document: Mapping[str, Any]) -> str:
 def known(directory: Path) -> dict[str, str]:
     """Return the sums that ``sums.json`` of a directory has."""
     try:
-        text = (directory / NAME).read_text(encoding="utf-8")
+        text = stored_text(directory / NAME)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -306,10 +306,14 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table({name: of_values(row.get(name) for row in rows) for name in names})
 
 
+#: Types of most values, which are told at once from tables: to ask for those takes longer.
+_PLAIN = frozenset((int, float, str, bool, type(None)))
+
+
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in row.items():
-        if isinstance(value, Mapping):
+        if type(value) not in _PLAIN and isinstance(value, Mapping):
             flat.update({f"{name}_{inner}": item for inner, item in value.items()})
         else:
             flat[name] = value

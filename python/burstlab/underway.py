@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from contextvars import copy_context
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from burstlab import _core, meanwhile
+from burstlab import _core, meanwhile, waking
 from burstlab.engine import Bound
 from burstlab.errors import InputError
 from burstlab.interrupts import deferred, heed
@@ -115,7 +116,12 @@ def threads(count: int, waits: Callable[[], object] | None = None) -> Iterator[T
     waits
         Is called where Ctrl-C is why they are waited for. From then on a second one ends the wait.
     """
-    pool, interrupted = ThreadPoolExecutor(max_workers=count), False
+    working: list[threading.Thread] = []
+
+    def begin() -> None:
+        working.append(threading.current_thread())
+
+    pool, interrupted = ThreadPoolExecutor(max_workers=count, initializer=begin), False
     try:
         yield pool
     except KeyboardInterrupt:
@@ -126,7 +132,7 @@ def threads(count: int, waits: Callable[[], object] | None = None) -> Iterator[T
             pool.shutdown(wait=False, cancel_futures=True)
         if interrupted and waits is not None:
             waits()
-        pool.shutdown()
+        pool.shutdown(wait=not interrupted or waking.join(working))
 
 
 def each(

@@ -22,6 +22,8 @@ from burstlab.directories import (
     settle,
 )
 from burstlab.errors import InputError
+from burstlab.files import stored_text
+from burstlab.reproduce.listed import listed
 
 #: What a file is; an earlier version noted no sum of it.
 WHOLE, DAMAGED, MISSING, NO_SUM = "whole", "damaged", "missing", "no sum was noted of it"
@@ -107,7 +109,7 @@ def _of_result(directory: Path, head: Path) -> Iterator[Verified]:
         return
     yield _one(directory / SCENARIO, document.get("scenario_sha256"))
     noted = sums.told(document)
-    for name in document["tables"]:
+    for name in _names(document["tables"]):
         yield _one(directory / f"{name}.parquet", noted.get(f"{name}.parquet"))
     folder, name = _LIVE
     if (directory / folder / name).is_file():
@@ -140,19 +142,23 @@ def _of_study(directory: Path, head: Path) -> Iterator[Verified]:
 
 def _of_reproduction(directory: Path, head: Path) -> Iterator[Verified]:
     document = _document(head)
-    targets = document.get("targets") if document is not None else None
-    if not isinstance(targets, list):
+    try:
+        targets = listed(head, "make it again")
+    except InputError:
+        targets = None
+    if document is None or targets is None:
         yield Verified(head, DAMAGED)
         return
+    yield _head(head, document)
     for target in targets:
-        path = directory / f"{target.get('target')}.json"
+        path = directory / f"{target['target']}.json"
         section = _document(path)
         if section is None:
             yield Verified(path, DAMAGED if path.exists() else MISSING)
             continue
         yield _head(path, section)
         noted = sums.told(section)
-        for name in section.get("files", ()):
+        for name in _names(section.get("files")):
             yield _one(directory / name, noted.get(name))
 
 
@@ -195,9 +201,14 @@ def _one(path: Path, wanted: Any) -> Verified:
     return Verified(path, WHOLE if found == wanted else DAMAGED)
 
 
+def _names(value: object) -> list[str]:
+    """Return the names of files that a document lists, and of nothing else."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
 def _document(path: Path) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(stored_text(path))
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and sums.is_intact(found) else None

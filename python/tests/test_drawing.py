@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
 import sys
 import threading
 
 import pytest
 
+from burstlab.errors import InputError
 from burstlab.plot import drawing
 
 SPEC = json.dumps(
@@ -43,7 +46,7 @@ def test_what_cannot_be_drawn_is_told_and_the_next_one_is_drawn(drawer):
 def test_a_process_that_ends_is_told_of_and_replaced(drawer, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(drawing, "COMMAND", (sys.executable, "-c", "input()"))
-        with pytest.raises(OSError, match="has ended"):
+        with pytest.raises(InputError, match=r"has ended with status \d.*\n  fix: "):
             drawer.draw(SPEC, "svg", VERSION)
     assert drawer.draw(SPEC, "svg", VERSION).startswith(b"<svg")
 
@@ -57,3 +60,19 @@ def test_an_interrupt_does_not_wait_for_a_drawing(drawer, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         drawer.draw(SPEC, "svg", VERSION)
     assert drawer._process is None
+
+
+def test_a_bound_of_the_address_space_is_named(tmp_path):
+    """What draws reserves more than 12 GB, and dies where it may not."""
+    draws = (
+        "from burstlab.errors import InputError; from burstlab.plot.drawing import Drawer\n"
+        f"try:\n    Drawer().draw({SPEC!r}, 'svg', {VERSION!r})\n"
+        "except InputError as error:\n    print(error)\n"
+    )
+    shell = f'ulimit -v 12000000; exec "{sys.executable}" -c "$DRAWS"'
+    done = subprocess.run(
+        ["bash", "-c", shell], env={**os.environ, "DRAWS": draws}, capture_output=True, text=True,
+        timeout=120, check=True,
+    )  # fmt: skip
+    assert "ulimit -v bounds to 12.3 GB" in done.stdout, done
+    assert "fix: lift that" in done.stdout and done.stderr == ""

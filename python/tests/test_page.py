@@ -56,6 +56,21 @@ def server(path):
 # The server.
 
 
+@pytest.mark.parametrize("target", ["http://[x/", "//[x/", "/%zz", "/[", "*"])
+def test_an_address_that_is_none_is_answered(server, target):
+    host = f"127.0.0.1:{server.server_port}"
+    request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(server.server_address[:2], timeout=20) as connection:
+        connection.sendall(request.encode())
+        assert connection.makefile("rb").readline().split()[1] in (b"400", b"403", b"404")
+
+
+def test_a_query_of_too_many_fields_is_answered(server):
+    fields = "&".join(f"a{number}=1" for number in range(100))
+    answer, body = ask(server, f"/{server.token}/data/about?{fields}")
+    assert (answer.status, body) == (400, b"the address has too many fields\n")
+
+
 def test_it_listens_on_the_loopback_interface_alone(server):
     assert server.server_address[0] == "127.0.0.1"
     assert server.address == f"http://127.0.0.1:{server.server_port}/{server.token}/"

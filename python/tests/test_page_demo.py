@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -17,6 +18,7 @@ import pytest
 from pages import MESH, PATH, about, ask, data, recorded, serving
 
 import burstlab as bl
+from burstlab.errors import InputError
 from burstlab.page import Server, demonstration, export, player, viewer
 from burstlab.page.presets import presets
 from burstlab.page.touring import SCENES, STEPS
@@ -285,3 +287,16 @@ def test_a_file_that_is_there_is_not_replaced_unasked(burstlab, root, tmp_path):
     again = burstlab("view", scenario, "--export", file)
     assert (again.status, "is there already" in again.err) == (2, True)
     assert burstlab("view", scenario, "--export", file, "--force").status == 0
+
+
+@pytest.mark.parametrize("duration", ["100000 s", "61 s", "2 h"])
+def test_an_address_asks_for_no_longer_run_than_the_page_has(duration):
+    with contextlib.closing(player()) as page:
+        for name, more in (("data/play", {}), ("data/several", {"runs": "20"})):
+            told = json.loads(page.data[name]({"duration": duration, **more}).content)
+            assert "the page simulates 60 s at most" in told["error"]
+            assert "fix: write 60 s or less" in told["error"]
+        with pytest.raises(InputError, match="60 s at most"):
+            page.data["data/about"]({"run": f"burst?duration={duration}"})
+        whole = page.data["data/play"]({"duration": "60 s"}).content
+        assert not whole.startswith(b'{"error"')

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 from scipy import stats
 
 import burstlab as bl
 from burstlab.columnar import database
 from burstlab.comparing import compare, find
+from burstlab.results import without_none
 from burstlab.statistics import holm, paired_difference, welch_difference
+from burstlab.stored_fields import Fields, leaves
 
 # Student's data on the sleep of ten patients (Biometrika 6, 1908), the usual example of both tests.
 FIRST = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -184,7 +189,7 @@ def test_a_study_under_way_is_listed_and_compared(tmp_path):
     (tmp_path / "study/points/000000.parquet").unlink()
     (entry,) = find([tmp_path / "study"])
     assert (entry.runs, entry.interrupted) == (0, True)
-    assert compare([entry]).differences == []
+    assert list(compare([entry]).differences) == []
 
 
 @pytest.mark.parametrize("name", ["none", "empty", "file"])
@@ -240,3 +245,47 @@ def test_tables_are_printed_without_the_mean_of_each_number_of_each_flow(monkeyp
     print_tables(result)
     assert "2 replication(s)" in capsys.readouterr().out and calls == []
     assert len(result.document()["summary"]) > 30 and calls == [1]
+
+
+def test_thousands_of_results_are_read_in_a_moment_each(burstlab, tmp_path):
+    """Each in less than 2 ms of work, and with less than 10 kB; they differ in seed and window."""
+    origin = tmp_path / "origin"
+    bl.run({"run": {"duration": "1 s"}}, out=origin)
+    texts = {one.name: one.read_bytes() for one in origin.iterdir() if one.is_file()}
+    count = 400
+    for number in range(count):
+        copy = tmp_path / "many" / f"{number:04d}"
+        copy.mkdir(parents=True)
+        for name, text in texts.items():
+            (copy / name).write_bytes(text)
+    find([tmp_path / "many" / "0000"])
+    started_s = time.process_time()
+    entries = find([tmp_path / "many"])
+    compared = compare(entries)
+    took_s = time.process_time() - started_s
+    assert took_s < count * 0.002, took_s
+    assert len(compared.entries) == count and compared.parameters == {}
+    assert compared.differences.equal == len(compared.differences) > 50 * (count - 1)
+    answer = burstlab("results", tmp_path / "many")
+    assert f"... and {count - 50} more results; --json has all" in answer.out
+    assert len(burstlab("results", tmp_path / "many", "--json").json()["results"]) == count
+
+
+def test_the_fields_of_a_stored_scenario_are_those_of_its_file(tmp_path):
+    root = Path(__file__).parents[2] / "examples"
+    known = Fields()
+    for name in ("one_burst", "nsfnet", "wlan", "ops", "background", "cwnd_classes", "two_way"):
+        resolved = bl.resolve(root / f"{name}.toml")
+        for seed in (1, 2):
+            resolved["run"]["seed"] = seed
+            text = tomli_w.dumps(without_none(resolved))
+            assert known.of(text) == dict(leaves(tomllib.loads(text)))
+
+
+def test_a_result_of_many_windows_names_some_values(burstlab, tmp_path):
+    for window in range(10, 24):
+        scenario = {"run": {"duration": "1 s"}, "tcp": {"window": window}}
+        bl.run(scenario, out=tmp_path / "many" / str(window))
+    answer = burstlab("results", tmp_path / "many")
+    row = next(line for line in answer.out.splitlines() if line.strip().startswith("tcp.window"))
+    assert row.split() == ["tcp.window", "14", "10,", "11,", "12,", "13,", "..."]

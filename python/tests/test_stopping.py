@@ -42,7 +42,7 @@ def test_a_process_of_its_own_ends_at_once_and_a_call_leaves(monkeypatch, capsys
 def test_a_command_that_takes_a_moment_to_end_says_that_it_was_heard(monkeypatch, capfd, where):
     monkeypatch.setattr(interrupts, "_SILENT_S", 0.0)
     before = signal.getsignal(signal.SIGINT)
-    interrupts.say_when_heard()
+    interrupts.listen()
     try:
         with pytest.raises(KeyboardInterrupt), where():
             signal.raise_signal(signal.SIGINT)

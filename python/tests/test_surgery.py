@@ -498,3 +498,28 @@ def test_an_operation_that_changes_one_replication_is_no_warning():
     effects = {entry["effect"] for one in entries for entry in one}
     assert effects == {"done", "nothing"}
     assert spared.warnings == []
+
+
+def test_a_burst_behind_the_end_comes_later(burstlab, tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text("[edge]\nassembly = 'timer'\ntimer = '40 ms'\n[run]\nduration = '20 s'\n")
+    found = bl.run(path, trace="bursts")
+    closed = found.bursts.where(burst=300, direction="data").to_pylist()[0]["closed_ps"] * 1e-12
+    answer = burstlab("what-if", path, "--kill", "300", "--until", "5 s")
+    assert answer.status == 2
+    assert "it comes later" in answer.err and "--until ends the run at 5 s" in answer.err
+    assert "fix: leave out --until" in answer.err
+    for flags in ([], ["--until", f"{closed + 1} s"]):
+        assert burstlab("what-if", path, "--kill", "300", *flags).status == 0
+    answer = burstlab("what-if", path, "--kill", "30000", "--until", "5 s")
+    assert answer.status == 2 and "there is no such burst" in answer.err
+
+
+@pytest.mark.parametrize("burst", [5, 300])
+def test_two_runs_of_a_path_part_at_the_last_event_before_the_burst(burst):
+    path = {"edge": {"assembly": "timer", "timer": "40 ms"}, "run": {"duration": "20 s"}}
+    found = bl.what_if(path, kill=[burst])
+    rows = bl.run(path, trace="bursts").bursts.where(burst=burst, direction="data").to_pylist()
+    gap_s = rows[0]["closed_ps"] * 1e-12 - found.parted_s
+    # In slow start nothing happens for most of a round trip.
+    assert 0.0 <= gap_s < 0.1

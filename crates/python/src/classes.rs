@@ -11,7 +11,7 @@ use burstlab_sim::{
 };
 use burstlab_tcp::{TIMER_LEAST, Variant};
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyString, PyTuple};
 
@@ -45,6 +45,15 @@ impl ClassFault {
 
     fn is_there(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Whether an error is how a class was stopped in a run that is to end; none is asked again.
+    fn is_stop(&self, py: Python<'_>, error: &PyErr) -> bool {
+        let stop = !self.monitor.goes_on() && error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if stop {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        stop
     }
 
     fn tell(&self, told: (String, String)) {
@@ -248,6 +257,9 @@ impl Instance {
 
     /// Tells of an error, which ends the run.
     fn fail(&self, py: Python<'_>, error: &PyErr, method: &str, moment: Option<&Moment>) {
+        if self.fault.is_stop(py, error) {
+            return;
+        }
         let class = &self.of.class;
         let now = moment.map(|moment| moment.now.as_secs_f64());
         let name = class.name.as_deref().unwrap_or("the file");

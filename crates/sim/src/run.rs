@@ -386,7 +386,7 @@ impl Simulation {
     pub fn conclude(&mut self, monitor: &Monitor) -> (Summary, Vec<Piece>) {
         let warnings = std::mem::take(&mut self.warnings);
         let random = (self.head.seed, self.head.replication);
-        let stopped = self.running && !monitor.goes_on();
+        let stopped = !monitor.goes_on();
         let flows = if stopped { FLOWS_WHEN_STOPPED } else { usize::MAX };
         self.world.finish(random, self.running, flows, warnings)
     }

@@ -125,19 +125,28 @@ impl Kind {
             )));
         };
         if value < 0.0 {
-            return Err(UnitError(format!("{text:?} is negative; a {name} is at least zero")));
+            return Err(UnitError(format!(
+                "{text:?} is negative; write a {name} of at least zero, such as {example:?}"
+            )));
         }
         // Saturates at what a u64 holds; NaN cannot be written.
         let rounded = || (value * scale as f64).round() as u64;
         let base = exact_integer(&number, scale).unwrap_or_else(rounded);
         if base == u64::MAX {
-            return Err(UnitError(format!("{text:?} is too large for a {name}")));
+            return Err(UnitError(format!(
+                "{text:?} is too large for a {name}; write a smaller one, such as {example:?}"
+            )));
         }
         if self.positive && base == 0 {
-            return Err(UnitError(format!("{text:?} is zero; a {name} is positive")));
+            return Err(UnitError(format!(
+                "{text:?} is zero, and a {name} is positive; write one such as {example:?}"
+            )));
         }
         if value > 0.0 && base == 0 {
-            return Err(UnitError(format!("{text:?} is below the resolution of a {name}")));
+            let least = self.units.iter().find(|u| u.1 == 1).map_or("", |u| u.0);
+            return Err(UnitError(format!(
+                "{text:?} is below the resolution of a {name}; write at least \"1 {least}\""
+            )));
         }
         Ok(base)
     }

@@ -25,8 +25,11 @@ def main(tokens: Sequence[str] | None = None) -> None:
 
         print(f"burstlab {burstlab.__version__}")
         sys.exit(0)
-    from burstlab.cli.app import main as answer
-
+    try:
+        from burstlab.cli.app import main as answer
+    except KeyboardInterrupt:
+        # Nothing has begun; from there on it is heard as every other signal is.
+        sys.exit(130)
     answer(tokens)
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from contextlib import redirect_stdout
+from typing import TextIO, cast
 
-from burstlab.cli import plain
+from burstlab import interrupts
+from burstlab.cli import plain, streams
 from burstlab.errors import FULL, EngineError, InputError, ScenarioWarning
-from burstlab.interrupts import say_when_heard
-from burstlab.shown import shown
+from burstlab.shown import brief, shown
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
+
+#: What a shell adds to the number of a signal that ended a command.
+_BY_SIGNAL = 128
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
@@ -22,46 +29,72 @@ def main(tokens: Sequence[str] | None = None) -> None:
     A process that was started for this and is interrupted ends at once: what the interpreter would
     take down piece by piece, and threads that it would wait for, nobody needs any more.
     """
+    warnings.showwarning = _warn
+    if tokens is None:
+        streams.prepare()
+        interrupts.listen()
     try:
-        warnings.showwarning = _warn
-        if tokens is None:
-            say_when_heard()
         status = _answer(tokens)
         sys.stdout.flush()
-        if status == INTERRUPTED and tokens is None:
-            sys.stderr.flush()
-            os._exit(status)
-    except BrokenPipeError:
-        # The reader (head, less) has gone; nothing is left to say and nowhere to say it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = DONE
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     except OSError as error:
-        if error.errno not in FULL:
-            raise
-        # What was to be stored was stored, or that was told; this is what was to be printed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = _complain(
-            f"standard output: cannot be written ({os.strerror(error.errno)})\n  fix: make room"
-        )
+        status = _unprinted(error)
+    if status == INTERRUPTED and tokens is None:
+        status = _BY_SIGNAL + (interrupts.came() or signal.SIGINT)
+        streams.end()
+        os._exit(status)
     sys.exit(status)
+
+
+def _unprinted(error: OSError) -> int:
+    """Return the status where what was to be printed could not be."""
+    if error.errno not in (*FULL, *streams.GONE):
+        raise error
+    streams.give_up(sys.stdout)
+    if interrupts.came() is not None:
+        return INTERRUPTED
+    if error.errno == errno.EPIPE:
+        # The reader (head, less) has gone; nothing is left to say and nowhere to say it.
+        return DONE
+    # What was to be stored was stored, or that was told; this is what was to be printed.
+    fix = "make room" if error.errno in FULL else "give it a file or a terminal that is there"
+    return _complain(
+        f"standard output: cannot be written ({os.strerror(error.errno)})\n  fix: {fix}"
+    )
 
 
 def _answer(tokens: Sequence[str] | None) -> int:
     given = sys.argv[1:] if tokens is None else list(tokens)
     try:
-        status = _call(given)
+        with redirect_stdout(cast(TextIO, streams.OfMain(sys.stdout))):
+            status = _call(given)
         return status if isinstance(status, int) else DONE
     except InputError as error:
         return _complain(str(error))
     except EngineError as error:
         _complain(str(error))
         return ENGINE_FAILED
+    except UnicodeEncodeError as error:
+        return _complain(_unwritable(error))
     except (KeyboardInterrupt, RuntimeError) as error:
         # Python 3.11 wraps what is raised while a class is made, as modules are loaded.
         if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        print("interrupted", file=sys.stderr)
+        streams.complain("interrupted")
         return INTERRUPTED
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    """Return what is said of text that is not UTF-8, or that this locale has no characters for."""
+    fix = "set PYTHONUTF8=1, or a locale of UTF-8 such as LC_ALL=C.UTF-8"
+    if codecs.lookup(error.encoding).name != "utf-8":
+        problem = f"the locale has no such characters ({error.encoding})"
+    else:
+        problem = "it is not UTF-8"
+        if codecs.lookup(sys.getfilesystemencoding()).name == "utf-8":
+            fix = "write it in UTF-8"
+    return f"{brief(str(error.object))!r}: {problem}\n  fix: {fix}"
 
 
 def _call(given: Sequence[str]) -> object:
@@ -90,7 +123,7 @@ def _warn(
 
 
 def _complain(message: str) -> int:
-    print(shown(f"error: {message}", lines=True), file=sys.stderr)
+    streams.complain(shown(f"error: {message}", lines=True))
     return BAD_INPUT
 
 

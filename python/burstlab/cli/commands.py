@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
+from cyclopts.help import format_usage
 
 # The types of the flags of `run.py` are named by it, and found when they are looked at.
 from burstlab.cli import flags as flags
+from burstlab.cli.epilogues import ALL, EPILOGUES
 from burstlab.errors import InputError
 
 
@@ -23,11 +25,11 @@ def _version() -> str:
 
 app = App(
     name="burstlab",
+    suppress_keyboard_interrupt=False,
     help="A laboratory for TCP over optical burst-switched networks.",
     version=_version,
     version_flags=["--version"],
-    help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 70 the engine "
-    "failed by a fault of its own, 130 interrupted.",
+    help_epilogue=ALL,
 )
 for _command in (
     "run:run",
@@ -54,10 +56,12 @@ for _command in (
     "page:demo",
 ):
     _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
-    app.command(f"burstlab.cli.{_command}", name=_name)
+    # The group `kernel` has commands of its own, and says by itself what is at the end.
+    _at_the_end = {} if _name == "kernel" else {"help_epilogue": str(EPILOGUES[_name])}
+    app.command(f"burstlab.cli.{_command}", name=_name, **_at_the_end)
 
 
-@app.command
+@app.command(help_epilogue=str(EPILOGUES["version"]))
 def version() -> int:
     """Print the version."""
     print(_version())
@@ -83,5 +87,13 @@ def call(given: Sequence[str]) -> object:
     try:
         return app(given, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        fix = "burstlab --help lists what there is"
-        raise InputError(f"{str(error).strip()}\n  fix: {fix}") from None
+        raise InputError(f"{str(error).strip()}\n  fix: {_fix(error)}") from None
+
+
+def _fix(error: CycloptsError) -> str:
+    """Return which help tells more, and the usage line of the command."""
+    chain = list(error.command_chain or ())
+    if not chain:
+        return "burstlab --help lists what there is"
+    usage = str(format_usage(app, chain)).strip().removeprefix("Usage: ")
+    return f"see burstlab {' '.join(chain)} --help\n  usage: {usage}"

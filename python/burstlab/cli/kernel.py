@@ -7,13 +7,19 @@ from pathlib import Path
 
 from cyclopts import App
 
+from burstlab.cli.epilogues import EPILOGUES
 from burstlab.cli.flags import Json, Whole
 from burstlab.cli.printing import say
 
-kernel = App(name="kernel", help="Build and list the Linux kernels of live hosts.")
+kernel = App(
+    name="kernel",
+    help="Build and list the Linux kernels of live hosts.",
+    help_epilogue=str(EPILOGUES["kernel"]),
+    suppress_keyboard_interrupt=False,
+)
 
 
-@kernel.command
+@kernel.command(help_epilogue=str(EPILOGUES["kernel build"]))
 def build(*, source: str | None = None, jobs: Whole = None) -> int:
     """Build a user-mode Linux kernel with virtual time, in the cache directory.
 
@@ -36,7 +42,7 @@ def build(*, source: str | None = None, jobs: Whole = None) -> int:
     return 0
 
 
-@kernel.command(name="list")
+@kernel.command(name="list", help_epilogue=str(EPILOGUES["kernel list"]))
 def list_(*, json_: Json = False) -> int:
     """List the kernels that were built, and what a build lacks on this machine.
 

@@ -36,7 +36,7 @@ def live(
         The TOML file of the scenario.
     clock
         virtual: in a user-mode kernel, where code takes no time; wall: on the running kernel, as
-        root. Default: virtual where a kernel was built.
+        root. Default: virtual.
     kernel
         Name or path of the kernel of virtual time; see burstlab kernel list.
     seed
@@ -44,7 +44,7 @@ def live(
     set_
         Change a field: path=value. Repeatable.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd, ledger.
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger (default: none).
     out
         Directory of the result; what programs print, and how connections stand at each ACK, goes
         to the folder live in it.
@@ -70,7 +70,8 @@ def live(
     try:
         patience_s = _core.seconds(patience)
     except ValueError as error:
-        raise InputError(f"--patience {patience}: {error}\n  fix: write one such as 60 s") from None
+        problem, _, fix = str(error).partition("; ")
+        raise InputError(f"--patience: {problem}\n  fix: {fix or 'write 60 s'}") from None
     document = admitted(scenario, set_by_flags(set_, seed=seed), allow_code=allow_code)
     running.refuse_commands(document, inside=came_inside(scenario), allow=allow_code)
     tables = [name.strip() for item in trace or [] for name in item.split(",") if name.strip()]

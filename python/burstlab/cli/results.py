@@ -121,11 +121,12 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
     sources: dict[str, dict[str, Any]] = {}
     for entry in entries:
         found: Mapping[str, Any]
-        if isinstance(entry.result, Study):
-            found = {**entry.result.tables(), "points": entry.result.points}
+        result = entry.result
+        if isinstance(result, Study):
+            found = {**result.tables(), "points": result.points}
         else:
             # Those that were found to be of this result when it was read.
-            run = entry.result
+            run = result
             found = {name: run.stored.file(name) for name in run.recorded}
         for name, part in found.items():
             sources.setdefault(name, {})[entry.label] = part
@@ -134,30 +135,31 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
 
 _ROWS_SHOWN = 20
 
+#: Results that are listed, those that each have a column, and values that are named of more.
+_RESULTS_SHOWN, _COLUMNS_SHOWN, _VALUES_SHOWN = 50, 12, 4
+
 #: Columns of a table in a pipe, and those that words keep.
 _WIDE, _WORDS = 160, 20
 
 
 def _print(compared: Compared) -> None:
     from burstlab.cli.study import print_study
-    from burstlab.studies import Study
 
     terminal = console(_WIDE)
     titles = ("result", "kind", "burstlab", "seed", "points", "runs")
     made = table([*titles, ""], fold=True)
-    for entry in compared.entries:
+    for entry in compared.entries[:_RESULTS_SHOWN]:
         told = entry.to_json()
         state = "not finished" if entry.interrupted else ""
         made.add_row(*(str(told[name]) for name in titles), state)
     terminal.print(made)
-    first = compared.entries[0].result
-    if len(compared.entries) == 1 and isinstance(first, Study):
+    if len(compared.entries) > _RESULTS_SHOWN:
+        print(f"... and {len(compared.entries) - _RESULTS_SHOWN:,} more results; --json has all")
+    first = compared.entries[0].study
+    if len(compared.entries) == 1 and first is not None:
         print_study(first)
     if compared.parameters:
-        made = table(["parameter", *(entry.label for entry in compared.entries)], fold=True)
-        for path, values in list(compared.parameters.items())[:_ROWS_SHOWN]:
-            made.add_row(path, *("-" if value is None else _cell(value) for value in values))
-        terminal.print(made)
+        terminal.print(_parameters(compared))
         if len(compared.parameters) > _ROWS_SHOWN:
             print(f"... and {len(compared.parameters) - _ROWS_SHOWN} more parameters differ")
     elif len(compared.entries) > 1:
@@ -165,13 +167,33 @@ def _print(compared: Compared) -> None:
     _print_differences(terminal, compared)
 
 
+def _parameters(compared: Compared) -> Any:
+    """Return the parameters that differ, by result, or of many results by value."""
+    rows = list(compared.parameters.items())[:_ROWS_SHOWN]
+    if len(compared.entries) <= _COLUMNS_SHOWN:
+        made = table(["parameter", *(entry.label for entry in compared.entries)], fold=True)
+        for path, values in rows:
+            made.add_row(path, *map(_value, values))
+        return made
+    made = table(["parameter", "values", "such as"], fold=True)
+    for path, values in rows:
+        apart = list(dict.fromkeys(map(_value, values)))
+        more = ", ..." if len(apart) > _VALUES_SHOWN else ""
+        made.add_row(path, f"{len(apart):,}", ", ".join(apart[:_VALUES_SHOWN]) + more)
+    return made
+
+
+def _value(value: object) -> str:
+    return "-" if value is None else _cell(value)
+
+
 def _print_differences(terminal: Console, compared: Compared) -> None:
     if len(compared.entries) > 1 and not compared.differences:
         print("no point and metric in common")
     if not compared.differences:
         return
-    tested = [one for one in compared.differences if one.p_holm is not None]
-    apart = sorted((one for one in tested if one.significant), key=_rank)
+    found = compared.differences
+    apart = sorted(found.significant(), key=_rank)
     if apart:
         numbers = ("mean", "over's mean", "difference", "p (Holm)", "test")
         made = table(["result", "over", "point", "metric"], numbers, fold=True)
@@ -180,13 +202,11 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
         terminal.print(made)
     if len(apart) > _ROWS_SHOWN:
         print(f"... and {len(apart) - _ROWS_SHOWN} more; --json has all")
-    paired = sum(one.found.paired for one in tested)
-    equal = sum(one.equal for one in compared.differences)
-    alone = len(compared.differences) - len(tested) - equal
+    alone = len(found) - found.tested - found.equal
     print(
-        f"{len(apart)} of {len(tested)} comparisons differ significantly (5 % for all of them "
-        f"together, after Holm); {paired} paired by replication, {len(tested) - paired} by Welch's "
-        f"test; {equal} are equal in every run"
+        f"{len(apart)} of {found.tested} comparisons differ significantly (5 % for all of them "
+        f"together, after Holm); {found.paired} paired by replication, "
+        f"{found.tested - found.paired} by Welch's test; {found.equal} are equal in every run"
         + (f", {alone} have too few runs to tell" if alone else "")
     )
 

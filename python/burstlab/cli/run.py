@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab import cli
 from burstlab.cli.lean import Lean
-from burstlab.cli.numbers import count, rate
+from burstlab.cli.numbers import count, rate, seconds
 from burstlab.cli.printing import put_document, say, warn
 from burstlab.cli.tables import measured
 from burstlab.shown import brief
@@ -47,7 +47,8 @@ def run(
     seed
         Seed of all random decisions, 0 to 2^63 - 1; else that of the scenario.
     replications
-        Independent repetitions; the result is then a mean with a 95 % interval.
+        Independent repetitions (default: that of the scenario, else 1); the result is then a mean
+        with a 95 % interval.
     set_
         Change a field: path=value, for example --set tcp.window=40. Repeatable; the value is
         read as TOML, a bare word as a string.
@@ -61,7 +62,7 @@ def run(
     force
         Replace the result in that directory, once this one is complete.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd, ledger.
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger (default: none).
     jobs
         Replications at a time (default: one per processor); it changes no number.
     max_memory
@@ -205,15 +206,26 @@ def print_tables(result: Result) -> None:
 
 
 def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Lean:
-    made = Lean(["flow", "variant"], (title for title, _ in _COLUMNS))
+    finite = any(flow.get("bytes") is not None for flow in flows)
+    titles = [title for title, _ in _COLUMNS] + (["complete after"] if finite else [])
+    made = Lean(["flow", "variant"], titles)
     for index, flow in enumerate(flows):
         number = f"{flow['id']} " if len(flows) > 1 else ""
         found = [one.summary["flows"][index] for one in result.replications]
         cells = [
             measured(found, name, rate if name.endswith("_bps") else count) for _, name in _COLUMNS
         ]
+        if finite:
+            cells.append(_completed(found))
         made.add_row(f"{number}{brief(flow['label'])}", str(flow["variant"]), *cells)
     return made
+
+
+def _completed(found: Sequence[Mapping[str, Any]]) -> str:
+    """Return after what time all of a transfer was at its receiver, from the start of its flow."""
+    if any(flow.get("bytes") is None for flow in found):
+        return "endless"
+    return measured(found, "received_after_s", seconds, unknown="not complete")
 
 
 def _caption(result: Result) -> str:

@@ -17,6 +17,7 @@ from burstlab.columnar.column import Column, missing
 from burstlab.columnar.conditions import Condition
 from burstlab.columnar.database import KINDS, Damaged
 from burstlab.columnar.writing import GROUP, NOTHING
+from burstlab.files import refuse_endless
 
 Columns: TypeAlias = dict[str, Column]
 
@@ -44,6 +45,7 @@ class File:
     """
 
     def __init__(self, path: Path, *, categories: bool = False) -> None:
+        refuse_endless(path)
         path.open("rb").close()
         self._path = path
         self._categories = categories

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -16,13 +17,18 @@ from pathlib import Path
 
 from burstlab.errors import InputError
 from burstlab.files import sync
+from burstlab.interrupts import deferred
 from burstlab.live import virtual
+from burstlab.live.system import die_with_parent
 
 #: Names the directory of kernels, in place of the usual one.
 VARIABLE = "BURSTLAB_KERNELS"
 
 #: How the directories of builds that are under way begin.
 _ROOM = ".build-"
+
+#: How long a step of a build may take to end once it was asked to, in s.
+_GRACE_S = 5.0
 
 #: Where package managers put the sources of kernels.
 SOURCES = Path("/usr/src")
@@ -159,7 +165,7 @@ STAMP = (
 SOONER = "-w -pipe --param ggc-min-heapsize=1000000"
 
 #: Programs that a build needs, and Debian's packages that have them.
-_TOOLS = {
+TOOLS = {
     "make": "make",
     "gcc": "gcc",
     "flex": "flex",
@@ -220,9 +226,11 @@ def choose(name: str | None) -> Kernel:
     if name is None:
         built = known()
         if not built:
+            needs = "".join(f"\n  it needs {line}" for line in missing())
             raise InputError(
-                f"no kernel was built: {directory()} has none\n"
-                "  fix: burstlab kernel build, or --clock wall as root"
+                f"no kernel was built, which the virtual clock needs: {directory()} has none\n"
+                "  fix: burstlab kernel build, which takes some minutes; or --clock wall as root, "
+                f"on the running kernel and in real time{needs}"
             )
         found = built[0]
     else:
@@ -297,7 +305,7 @@ def missing() -> list[str]:
     """Return what a build lacks on this machine, a line each with the fix."""
     lines = [
         f"the program {tool} (Debian: apt-get install {package})"
-        for tool, package in _TOOLS.items()
+        for tool, package in TOOLS.items()
         if shutil.which(tool) is None
     ]
     if source_there() is None:
@@ -451,6 +459,8 @@ def _done(command: Sequence[str], room: Path, what: str, progress: Progress | No
             stderr=subprocess.STDOUT,
             env=environment,
             start_new_session=True,
+            # Where this process is killed with no time for anything, `make` ends its compilers.
+            preexec_fn=lambda: die_with_parent(signal.SIGTERM),
             text=True,
             errors="replace",
         ) as process:
@@ -461,8 +471,7 @@ def _done(command: Sequence[str], room: Path, what: str, progress: Progress | No
                     if progress is not None:
                         progress(min(number / _FILES, 0.99))
             except BaseException:
-                with suppress(OSError):
-                    os.killpg(process.pid, 15)
+                _end(process)
                 raise
         if process.returncode == 0:
             return
@@ -473,6 +482,17 @@ def _done(command: Sequence[str], room: Path, what: str, progress: Progress | No
         f"{what} failed with status {process.returncode}:{listed}\n"
         "  fix: install what the last lines miss, then build again"
     )
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a step of a build and all that it has started, with time to tidy up at first."""
+    with deferred():
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _errors(lines: Iterable[str]) -> list[str]:

@@ -120,7 +120,7 @@ def live(
         As `burstlab.run` takes it.
     clock
         ``"virtual"``: in a user-mode kernel, where code takes no time; ``"wall"``: on the running
-        kernel, as root. Default: virtual where a kernel was built.
+        kernel, as root. Default: virtual.
     kernel
         Name or path of the kernel of virtual time; default: the newest.
     seed, trace, out, force
@@ -200,8 +200,6 @@ def _clock(clock: str | None, kernel: str | None) -> kernels.Kernel | None:
     """Return the kernel of virtual time; None for the wall clock."""
     if clock is not None and clock not in CLOCKS:
         raise unknown("clock", clock, CLOCKS)
-    if clock is None and kernel is None and not kernels.known() and os.geteuid() == 0:
-        clock = "wall"
     if clock != "wall":
         return kernels.choose(kernel)
     if kernel is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from burstlab import _core
-from burstlab.errors import InputError, unknown
+from burstlab.errors import InputError, ScenarioError, unknown
 from burstlab.loading import Document, set_at
 from burstlab.parameters import tcp_of
 
@@ -231,6 +231,25 @@ def read(query: Mapping[str, str]) -> dict[str, Any]:
         numeric = all(isinstance(value, (int, float)) for value in known[name].values)
         found[name] = _numeric(name, text) if numeric and text != AS_GIVEN else text
     return found
+
+
+def refuse_long(wanted: Mapping[str, Any], found: Sequence[Control]) -> None:
+    """Refuse a duration that no step of the control has: the page answers while somebody waits.
+
+    Parameters
+    ----------
+    wanted
+        Values by name of the control.
+    found
+        The controls, of which the duration has that of the scenario among its steps.
+    """
+    duration = next(one for one in found if one.name == "duration")
+    most = max(duration.values, key=_size)
+    value = wanted.get(duration.name, AS_GIVEN)
+    if value != AS_GIVEN and _size(value) > _size(most):
+        problem = f"the page simulates {most} at most"
+        fix = f"write {most} or less, or burstlab run, which simulates any duration"
+        raise ScenarioError(duration.path, value, problem, fix)
 
 
 def _numeric(name: str, text: str) -> int | float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +13,12 @@ from burstlab import again, classes
 from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.loading import Document, admitted
 from burstlab.page.columns import document, pack
-from burstlab.page.controls import AS_GIVEN, START, applied, controls, read
+from burstlab.page.controls import AS_GIVEN, START, applied, controls, read, refuse_long
 from burstlab.page.flow import columns, thinned
 from burstlab.page.memory import Played, bursts
 from burstlab.page.presets import preset, presets
 from burstlab.page.sampling import Sampler, counted, together
-from burstlab.page.scenes import Scene, Scenes
+from burstlab.page.scenes import Left, Scene, Scenes, closed_on_error
 from burstlab.page.serving import Answer, BadRequest, Body, Page
 from burstlab.page.spread import remark
 from burstlab.page.viewing import page_about, watched
@@ -58,11 +59,13 @@ class Player:
     def __init__(self, given: Document, title: str) -> None:
         self._given, self._title = given, title
         self._pool = ThreadPoolExecutor(max_workers=2)
+        self._closed = threading.Event()
         self._sampler = Sampler()
         self._bases: dict[str, tuple[Document, list[Any], str]] = {"": self._base(given, title)}
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, and what they run."""
+        self._closed.set()
         self._pool.shutdown(cancel_futures=True)
         self._sampler.close()
 
@@ -117,13 +120,14 @@ class Player:
     def _wanted(self, query: Mapping[str, str]) -> tuple[Document, dict[str, Any]]:
         base, found, _ = self._of(query.get("preset", ""))
         asked = read({name: value for name, value in query.items() if name != "preset"})
+        refuse_long(asked, found)
         # What is not said stands as the page begins.
         return base, {**{control.name: control.value for control in found}, **asked}
 
     def _play(self, query: Mapping[str, str]) -> Body:
-        base, wanted = self._wanted(query)
         started = time.perf_counter()
         try:
+            base, wanted = self._wanted(query)
             return self._answer(base, wanted, started)
         except (ControlError, ScenarioError) as error:
             return document({"error": str(error)})
@@ -133,7 +137,7 @@ class Player:
 
         scenarios = _sides(base, wanted)
         trace = ("packets", "bursts", "cwnd", "ledger")
-        drawn = list(self._pool.map(lambda one: _run(one, trace), scenarios))
+        drawn = list(self._pool.map(lambda one: self._run(one, trace), scenarios))
         first = [counted(result.replications[0].summary) for result in drawn]
         sent = sum(one["packets_sent"] for one in first)
         runs = max(_FEWEST, min(RUNS, int(PACKETS / max(sent, 1))))
@@ -153,6 +157,15 @@ class Player:
         about["milliseconds"] = round((time.perf_counter() - started) * 1e3, 1)
         return pack(columns, about)
 
+    def _run(self, scenario: Document, trace: Sequence[str]) -> Result:
+        # Code in it was admitted with the scenario that the page began with; no control writes any.
+        return run(scenario, trace=trace, jobs=1, allow_code=True, progress=self._unless_closed)
+
+    def _unless_closed(self, _share: float) -> None:
+        """End a run that nobody waits for any more; nothing of it is kept."""
+        if self._closed.is_set():
+            raise Left
+
     def _several(self, query: Mapping[str, str]) -> Body:
         """Return the gain over as many replications as ``runs`` says, with its interval."""
         try:
@@ -161,8 +174,8 @@ class Player:
             runs = 0
         if not _FEWEST <= runs <= RUNS:
             raise BadRequest(f"runs is {_FEWEST} to {RUNS}")
-        base, wanted = self._wanted({name: v for name, v in query.items() if name != "runs"})
         try:
+            base, wanted = self._wanted({name: v for name, v in query.items() if name != "runs"})
             return document(self._together(_sides(base, wanted), runs))
         except (ControlError, ScenarioError) as error:
             return document({"error": str(error)})
@@ -190,7 +203,8 @@ def player(scenario: str | None = None, *, allow_code: bool = False) -> Page:
     playing = Player(*starting(scenario, allow_code=allow_code))
     scenes = Scenes(playing.scene, f"{SIDES[1]}?")
     # The first answer loads what takes longest to load.
-    playing.answers()["data/play"]({})
+    with closed_on_error(scenes, playing):
+        playing.answers()["data/play"]({})
 
     def close() -> None:
         scenes.close()
@@ -236,11 +250,6 @@ def starting(scenario: str | None, *, allow_code: bool) -> tuple[Document, str]:
 def _sides(base: Document, wanted: Mapping[str, Any]) -> list[Document]:
     """Return the scenario without a detector, and with it."""
     return [applied(base, {**wanted, "detector": one}) for one in ("none", _detector(wanted))]
-
-
-def _run(scenario: Document, trace: Sequence[str]) -> Result:
-    # Code in it was admitted with the scenario that the page began with; no control writes any.
-    return run(scenario, trace=trace, jobs=1, allow_code=True)
 
 
 def _detector(wanted: Mapping[str, Any]) -> str:

@@ -51,9 +51,12 @@ class Sampler:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=2)
         self._once = lru_cache(maxsize=_KEPT)(self._run)
+        self._running: list[_core.Monitor] = []
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, and what they run."""
+        for monitor in list(self._running):
+            monitor.cancel()
         self._pool.shutdown(cancel_futures=True)
 
     def resolved(self, scenario: Document) -> tuple[str, int, int | None]:
@@ -83,12 +86,16 @@ class Sampler:
         return [[one.result() for one in side] for side in asked]
 
     def _run(self, text: str, seed: int, allowed: int | None, number: int) -> Counts:
+        monitor = _core.Monitor(allowed)
+        self._running.append(monitor)
         try:
-            found, end = replicate(text, seed, number, _core.Monitor(allowed), [])
+            found, end = replicate(text, seed, number, monitor, [])
         except _core.InvalidScenario as error:
             raise scenario_error(error) from None
         except _core.ClassError as error:
             raise ControlError(*error.args) from None
+        finally:
+            self._running.remove(monitor)
         if end is not None:
             raise end
         return counted(found.summary)

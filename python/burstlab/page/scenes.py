@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
 from burstlab import again, classes
 from burstlab.errors import InputError
@@ -121,9 +122,37 @@ class Scenes:
         )  # fmt: skip
 
     def _unless_closed(self, _share: float) -> None:
-        """End a run that nobody waits for any more, as Ctrl-C ends one."""
+        """End a run that nobody waits for any more; nothing of it is kept."""
         if self._closed.is_set():
-            raise KeyboardInterrupt
+            raise Left
+
+
+class Left(BaseException):
+    """A run that nobody waits for any more; what an interrupted one would keep is of no use."""
+
+
+class Closes(Protocol):
+    """What holds files, or has others at work."""
+
+    def close(self) -> None:
+        """Let go of them."""
+
+
+@contextmanager
+def closed_on_error(*opened: Closes) -> Iterator[None]:
+    """Close what was opened where the block is left by an error, or by Ctrl-C.
+
+    Parameters
+    ----------
+    opened
+        What the page is to close else, with its files.
+    """
+    try:
+        yield
+    except BaseException:
+        for one in opened:
+            one.close()
+        raise
 
 
 def scenario_viewer(
@@ -173,7 +202,8 @@ def scenario_viewer(
     scene = Scene(where.stem, resolved, shlex.join(words), replication=replication, places=places)
     scenes = Scenes(lambda _key: scene, "")
     # What cannot be shown is said by the command, not by the page.
-    scenes.of("")
+    with closed_on_error(scenes):
+        scenes.of("")
     return Page(
         f"the page of {where}",
         {"data/page": page_about("view"), **watched(lambda _query: scenes.of(""))},

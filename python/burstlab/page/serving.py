@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets  # noqa: TID251 - a token that could be guessed from a seed would be none
+import signal
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -21,8 +22,8 @@ from importlib.resources import files
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
-from burstlab.errors import InputError
-from burstlab.interrupts import say_nothing
+from burstlab.errors import EngineError, InputError
+from burstlab.interrupts import came, say_nothing
 from burstlab.shown import shown
 
 HOST = "127.0.0.1"
@@ -189,7 +190,10 @@ class _Handler(BaseHTTPRequestHandler):
             # A body is not read; what follows it on this connection would be taken for a request.
             self.close_connection = True
             return self._refuse(HTTPStatus.BAD_REQUEST, "a request has no body")
-        target = urlsplit(self.path)
+        try:
+            target = urlsplit(self.path)
+        except ValueError:
+            return self._refuse(HTTPStatus.BAD_REQUEST, "the address is none")
         token, _, path = target.path.removeprefix("/").partition("/")
         if not hmac.compare_digest(token.encode(), server.token.encode()):
             return self._refuse(HTTPStatus.FORBIDDEN, "the address lacks its token")
@@ -197,9 +201,14 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(HTTPStatus.NOT_FOUND, "the address ends with a slash")
         try:
             query = parse_qs(target.query, max_num_fields=64, keep_blank_values=True)
+        except ValueError:
+            return self._refuse(HTTPStatus.BAD_REQUEST, "the address has too many fields")
+        try:
             body = server.page.answer(path, {name: v[-1] for name, v in query.items()})
         except (BadRequest, InputError) as error:
             return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+        except EngineError as error:
+            return self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         if body is None:
             return self._refuse(HTTPStatus.NOT_FOUND, "there is no such thing")
         self._send(HTTPStatus.OK, body)
@@ -308,6 +317,8 @@ def serve(page: Page, *, port: int, browse: bool, token: str | None = None) -> N
             while worker.is_alive():
                 worker.join(_HEARD_S)
         except KeyboardInterrupt:
+            if came() not in (None, signal.SIGINT):
+                raise
             print()
         finally:
             server.shutdown()

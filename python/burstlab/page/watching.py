@@ -13,6 +13,7 @@ from typing import Any
 from burstlab import again, classes
 from burstlab.errors import InputError
 from burstlab.page.columns import document
+from burstlab.page.scenes import closed_on_error
 from burstlab.page.serving import BadRequest, Body, Page
 from burstlab.page.viewing import Shown, page_about, watched
 from burstlab.results import TRACES, read
@@ -149,7 +150,8 @@ def study_viewer(
     names = study.plan.names
     first = Choice(point, names[0] if scheme is None else scheme, replication)
     runs = Runs(study, where, places, allow_code=allow_code)
-    runs.shown(first)
+    with closed_on_error(runs):
+        runs.shown(first)
 
     def chosen(query: Mapping[str, str]) -> Choice:
         try:

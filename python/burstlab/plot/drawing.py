@@ -15,7 +15,9 @@ import sys
 import threading
 from typing import IO
 
+from burstlab.errors import InputError
 from burstlab.extras import extra
+from burstlab.interrupts import ENDING
 
 #: How the process is started.
 COMMAND = (sys.executable, "-c", "from burstlab.plot.drawing import main; main()")
@@ -44,8 +46,8 @@ class Drawer:
         ------
         ValueError
             If the specification cannot be drawn.
-        OSError
-            If the process ends before it has answered.
+        InputError
+            If the process ends before it has answered, as it lacks memory.
         """
         with self._lock:
             try:
@@ -62,14 +64,19 @@ class Drawer:
         there = self._process
         if there is None or there.poll() is not None:
             pipe = subprocess.PIPE
-            there = self._process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe)
+            # What the library says of its own end is no use to anybody.
+            quiet = subprocess.DEVNULL
+            there = self._process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=quiet)
         assert there.stdin is not None and there.stdout is not None
-        there.stdin.write(json.dumps(request).encode() + b"\n")
-        there.stdin.flush()
-        word, _, size = there.stdout.readline().partition(b" ")
-        content = there.stdout.read(int(size)) if size else b""
+        try:
+            there.stdin.write(json.dumps(request).encode() + b"\n")
+            there.stdin.flush()
+            word, _, size = there.stdout.readline().partition(b" ")
+            content = there.stdout.read(int(size)) if size else b""
+        except BrokenPipeError:
+            raise _ended(there) from None
         if not size or len(content) < int(size):
-            raise OSError("the process that draws has ended")
+            raise _ended(there)
         return word, content
 
     def stop(self) -> None:
@@ -78,6 +85,22 @@ class Drawer:
         if there is not None:
             there.kill()
             there.wait()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> InputError:
+    """Return the error of a process that has ended before it has answered."""
+    from burstlab.engine import address_space
+
+    bound = address_space()
+    status = process.wait()
+    how = f"by signal {-status}" if status < 0 else f"with status {status}"
+    lacks, fix = "memory", "free some, or draw on another machine"
+    if bound is not None:
+        lacks = f"address space, which ulimit -v bounds to {bound / 1e9:.3g} GB"
+        fix = "lift that (ulimit -v unlimited): what draws reserves more than it uses"
+    return InputError(
+        f"no picture: the process that draws has ended {how}; it may lack {lacks}\n  fix: {fix}"
+    )
 
 
 def draw_here(spec: str, kind: str, version: str) -> bytes:
@@ -110,6 +133,7 @@ def answer(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 def main() -> None:
     """Draw what standard input asks for."""
-    # A Ctrl-C is for whoever asks: that one ends, and there are no more requests.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A signal is for whoever asks: that one ends, and there are no more requests.
+    for one in ENDING:
+        signal.signal(one, signal.SIG_IGN)
     answer(sys.stdin.buffer, sys.stdout.buffer)

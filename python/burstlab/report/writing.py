@@ -17,7 +17,7 @@ from typing import Any
 from burstlab import _core
 from burstlab.directories import REPRODUCTION, vacant
 from burstlab.errors import InputError
-from burstlab.files import Lock, put
+from burstlab.files import Lock, put, stored_text
 from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
 from burstlab.report import titles
@@ -25,6 +25,7 @@ from burstlab.report.errata import errata
 from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.engine import Options, TargetReport
+from burstlab.reproduce.listed import LIST, listed
 from burstlab.sums import FIELD, is_intact, sealed, sum_of
 
 #: What to do after a first report: the command, and what it does.
@@ -34,10 +35,13 @@ NEXT = (
     ("burstlab reproduce yu2004 --quick", "the rest of this paper, in a few minutes"),
 )
 
-LIST, PAGE = "reproduce.json", "report.html"
+PAGE = "report.html"
 
 #: Goes up with every change of what is stored of a target.
 FORMAT = 3
+
+#: What to do where nothing can be added.
+_BEGIN_ANEW = f"give another --out, or remove {LIST} and {PAGE} to begin anew"
 
 #: How the names of the files of a target end.
 _KINDS = re.compile(r"(-.*)?\.(json|csv|png|svg)")
@@ -167,13 +171,7 @@ def _sections(out: Path) -> list[Section]:
                 "  fix: give another --out, or move this file away"
             )
         return []
-    try:
-        names = [one["target"] for one in json.loads(path.read_text(encoding="utf-8"))["targets"]]
-        return [_stored(out, name) for name in names]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise _unreadable(path, f"not a list of targets ({error})") from None
+    return [_stored(out, one["target"]) for one in listed(path, _BEGIN_ANEW)]
 
 
 def _refuse_others(out: Path, sections: Sequence[Section], targets: Sequence[str]) -> None:
@@ -196,12 +194,12 @@ def _stored(out: Path, name: str) -> Section:
     paper, _, target = name.partition("/")
     path = out / paper / f"{target}.json"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(stored_text(path))
     except FileNotFoundError:
         raise _unreadable(path, f"is not there, so nothing can be added to {LIST}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _unreadable(path, f"damaged ({error})") from None
-    if not is_intact(found):
+    if not isinstance(found, dict) or not is_intact(found):
         raise _unreadable(path, "damaged, or was changed")
     if found.get("format") != FORMAT or found.get("name") != name:
         raise _unreadable(path, "of another version of burstlab, or of another target")
@@ -209,9 +207,7 @@ def _stored(out: Path, name: str) -> Section:
 
 
 def _unreadable(path: Path, problem: str) -> InputError:
-    return InputError(
-        f"{path}: {problem}\n  fix: give another --out, or remove {LIST} and {PAGE} to begin anew"
-    )
+    return InputError(f"{path}: {problem}\n  fix: {_BEGIN_ANEW}")
 
 
 def _section(report: TargetReport, aside: Path, options: Options) -> Section:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from burstlab.errors import InputError
 from burstlab.reproduce.bands import Row
 from burstlab.reproduce.claims import Verdict
+from burstlab.reproduce.listed import LIST, listed
 from burstlab.reproduce.paper import Paper
 
 #: ``"not run"``: the report has no such target; ``"no number"``: there is nothing to judge.
 Status: TypeAlias = "Verdict | Literal['not run', 'no number']"
-
-_STORED = ("target", "rows", "claims", "effort", "burstlab")
 
 #: Reported targets by their names without the paper.
 Reported: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -95,33 +92,20 @@ def reports(paper: Paper, out: Path) -> tuple[dict[str, Mapping[str, Any]], dict
     recorded = paper.recorded
     if recorded is not None:
         told = f"recorded, {recorded['effort']}, version {recorded['burstlab']}"
-        for one in _of(paper, recorded):
+        for one in _of(paper, recorded["targets"]):
             found[one["target"].partition("/")[2]] = one
             origin[one["target"].partition("/")[2]] = told
-    path = out / "reproduce.json"
+    path = out / LIST
     if path.exists():
-        for one in _of(paper, _read(path)):
+        for one in _of(paper, listed(path, "give another --out")):
             name = one["target"].partition("/")[2]
             found[name] = one
             origin[name] = f"{path}, {one['effort']}, version {one['burstlab']}"
     return found, origin
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        missing = [name for one in document["targets"] for name in _STORED if name not in one]
-        if missing:
-            raise ValueError(f"{missing[0]!r} is missing")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: not a list of reproduced targets ({error})\n  fix: give another --out"
-        ) from None
-    return document
-
-
-def _of(paper: Paper, document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    return (one for one in document["targets"] if one["target"].startswith(f"{paper.key}/"))
+def _of(paper: Paper, targets: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    return (one for one in targets if one["target"].startswith(f"{paper.key}/"))
 
 
 def _line(paper: Paper, item: Mapping[str, Any], by: str, verdict: Status, evidence: str) -> Line:
@@ -131,7 +115,7 @@ def _line(paper: Paper, item: Mapping[str, Any], by: str, verdict: Status, evide
 def _claims(paper: Paper, item: Mapping[str, Any], reported: Reported) -> Iterable[Line]:
     for name in item.get("claims", ()):
         target, _, identifier = name.partition("/")
-        claims = {one.get("id"): one for one in reported.get(target, {}).get("claims", ())}
+        claims = {str(one.get("id")): one for one in reported.get(target, {}).get("claims", ())}
         if identifier in claims:
             one = claims[identifier]
             yield _line(paper, item, name, one["verdict"], one["evidence"])

@@ -63,6 +63,7 @@ def query(sql: str, sources: Mapping[str, Source]) -> Table:
     """
     import duckdb
 
+    sql.encode()  # DuckDB takes text of UTF-8 alone, and this says what is none
     with duckdb.connect(":memory:", config=dict(_SETTINGS)) as database:
         try:
             for statement in database.extract_statements(sql):

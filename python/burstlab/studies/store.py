@@ -23,7 +23,7 @@ from typing import Any
 from burstlab import _core, again, classes, sums
 from burstlab.directories import STUDY, ready_directory
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, sync
+from burstlab.files import Lock, put, stored_text, sync
 from burstlab.loading import Document, read_text, read_toml
 from burstlab.marks import Marks
 from burstlab.parquet import hidden, write_table, writing
@@ -292,7 +292,7 @@ def head_of(directory: Path) -> Document:
     text = read_text(directory / "study.json")
     try:
         found = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{directory}: not a study of burstlab ({error})\n"
             "  fix: give what burstlab study --out wrote"
@@ -439,6 +439,6 @@ def _damaged(file: Path, error: Exception) -> InputError:
 
 def _timing(path: Path) -> list[Any]:
     try:
-        return list(json.loads(path.read_text(encoding="utf-8"))["sessions"])
+        return list(json.loads(stored_text(path))["sessions"])
     except (OSError, ValueError, KeyError, TypeError):
         return []  # no number depends on it

@@ -16,6 +16,7 @@ from burstlab import _core, meanwhile
 from burstlab.directories import PRICES, vacant
 from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError
+from burstlab.files import stored_text
 from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Result
 from burstlab.statistics import Estimate, mean_ci95
@@ -166,7 +167,7 @@ def refuse_prices(directory: Path, asked: Mapping[str, Any]) -> None:
         return
     there: Any = None
     with suppress(OSError, ValueError):
-        there = json.loads(path.read_text(encoding="utf-8"))
+        there = json.loads(stored_text(path))
     theirs = {name: there.get(name) for name in _ASKED} if isinstance(there, dict) else {}
     if not asked or theirs != dict(asked):
         raise InputError(f"{directory} holds the prices of bursts\n  fix: give another directory")

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from burstlab.directories import PRICES, Room
 from burstlab.errors import InputError
-from burstlab.files import put
+from burstlab.files import put, stored_text
 from burstlab.parquet import writing
 from burstlab.sums import SEAL, is_intact, sealed
 
@@ -92,7 +92,7 @@ def _line(found: Mapping[str, Any]) -> str:
 def _read(path: Path, marks: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     """Return the prices in a file; the last line is none where it was cut off."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = stored_text(path)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

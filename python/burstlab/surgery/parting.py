@@ -226,6 +226,11 @@ def what_if(
         raise other_run(run, first.fingerprint)
     done = changed.replications[0].summary.get("surgery", [])[-len(more) :]
     for one in done:
+        if one["effect"] == "absent" and until is not None:
+            raise InputError(
+                f"{told(one)}: it is not closed by {until}, where --until ends the run\n"
+                "  fix: leave out --until, or write a later time"
+            )
         if one["effect"] == "absent":
             raise _absent(run, one, ", as it is operated on")
     reached = tuple(json.loads(text) for _, text in outputs)
@@ -259,12 +264,19 @@ def _parted(
     kept = keeper.kept() if keeper is not None else None
     allowed = memory_allowed(run.resolved)
 
-    def part(monitor: _core.Monitor) -> _core.Branches:
+    def part(monitor: _core.Monitor, until_ps: int | None = until_ps) -> _core.Branches:
         return _core.part(*texts, random, monitor, until_ps, kept)
 
     try:
         _core.needs(texts[0], _core.Monitor(allowed))
-        branches = heard(part)
+        try:
+            branches = heard(part)
+        except _core.AbsentBurst:
+            if until_ps is None:
+                raise
+            # It may come later: the run goes on until then, and says how many there are if not.
+            later = heard(lambda monitor: part(monitor, None))
+            raise _later(run, more, later.parted_ps, until_ps) from None
     except _core.InvalidScenario as error:
         raise scenario_error(error) from None
     except _core.AbsentBurst as error:
@@ -285,6 +297,17 @@ def _parted(
     if keeper is not None and kept is None:
         keeper.keep(branches.checkpoint())
     return branches
+
+
+def _later(run: Source, more: Sequence[Document], parted_ps: int, until_ps: int) -> InputError:
+    """Return the error of bursts of which one comes behind the end that was asked for."""
+    names = ", ".join(map(told, more))
+    one = "it comes" if len(more) == 1 else "one of them comes"
+    return InputError(
+        f"{names}: {one} later, after {parted_ps * 1e-12:.6g} s of {run.name}, and --until ends "
+        f"the run at {until_ps * 1e-12:.6g} s\n"
+        f"  fix: leave out --until, or write more than {parted_ps * 1e-12:.6g} s"
+    )
 
 
 def _absent(run: Source, entry: Mapping[str, Any], has: str) -> InputError:

@@ -17,7 +17,7 @@ def read(file: str, content: bytes) -> Parts:
     text = decoded(file, content)
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise refuse(file, "", "", f"not valid TOML: {error}", "correct it there") from None
     for key in document:
         if key not in ("node", "link"):

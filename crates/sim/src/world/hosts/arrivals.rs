@@ -1,6 +1,6 @@
 //! When connections of a demand come, between which nodes, and how large they are.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burstlab_kernel::{RandomSource, Stream};
@@ -30,8 +30,9 @@ pub(super) struct Arrivals {
     /// What draws how much later than its round or its row a connection begins, below `spread`.
     later: Stream,
     spread: Span,
-    /// Connections of rounds and rows that have come and are still to begin, by time.
-    waiting: VecDeque<(Time, Arriving)>,
+    /// Connections of rounds and rows that have come and are still to begin, by time, and those of
+    /// one instant as they came. Where rounds follow one another within `spread`, millions wait.
+    waiting: BTreeMap<(Time, u64), Arriving>,
     /// When the next round or row comes.
     due: Time,
     /// The draws of the next connection; of a Poisson process the first are for its wait alone.
@@ -83,7 +84,7 @@ impl Arrivals {
             sizes: random.stream(&format!("{name}/size")),
             later: random.stream(&format!("{name}/spread")),
             spread: demand.spread.unwrap_or_default(),
-            waiting: VecDeque::new(),
+            waiting: BTreeMap::new(),
             due: next,
             arrived: 0,
             next,
@@ -128,23 +129,24 @@ impl Arrivals {
         }
     }
 
-    /// Moves to the next instant at which connections come; returns those of the present one.
-    pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<Arriving>) {
-        let now = self.next;
+    /// Moves to the next instant at which connections come, and takes those of the present one;
+    /// returns how many were drawn, or begin.
+    pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<Arriving>) -> usize {
+        let (now, before) = (self.next, self.arrived);
         if let Kind::Poisson { .. } = &self.kind {
-            return self.draw_one(now, sampler, coming);
+            self.draw_one(now, sampler, coming);
+            return coming.len();
         }
         if now == self.due {
             self.arrive(now, sampler, coming);
             self.wait_for(now, coming);
         }
-        while let Some(&(at, one)) = self.waiting.front()
-            && at == now
-        {
-            self.waiting.pop_front();
-            coming.push(one);
+        while let Some(first) = self.waiting.first_entry().filter(|first| first.key().0 == now) {
+            coming.push(first.remove());
         }
-        self.next = self.waiting.front().map_or(self.due, |&(at, _)| at.min(self.due));
+        let waits = self.waiting.first_key_value();
+        self.next = waits.map_or(self.due, |(&(at, _), _)| at.min(self.due));
+        coming.len() + (self.arrived - before) as usize
     }
 
     /// The next connection of a Poisson process.
@@ -163,19 +165,10 @@ impl Arrivals {
     /// Those that came begin each at a time of its own.
     fn wait_for(&mut self, now: Time, coming: &mut Vec<Arriving>) {
         let first = self.arrived - coming.len() as u64;
-        let latest = self.waiting.back().map(|&(at, _)| at);
-        let mut added = Vec::with_capacity(coming.len());
         for (ordinal, one) in (first..).zip(coming.drain(..)) {
             let [share, _] = self.later.uniforms(ordinal);
             let later = Span::from_ps((share * self.spread.as_ps() as f64) as u64);
-            added.push((now.saturating_add(later), one));
-        }
-        // Those of one instant stay in order.
-        added.sort_by_key(|&(at, _)| at);
-        let in_order = latest.is_none_or(|latest| added.first().is_none_or(|one| one.0 >= latest));
-        self.waiting.extend(added);
-        if !in_order {
-            self.waiting.make_contiguous().sort_by_key(|&(at, _)| at);
+            self.waiting.insert((now.saturating_add(later), ordinal), one);
         }
     }
 

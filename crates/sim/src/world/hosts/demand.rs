@@ -266,11 +266,10 @@ impl Hosts {
         let arrivals = &mut demands.arrivals[number as usize];
         let demand = arrivals.demand;
         let mut coming = std::mem::take(&mut demands.coming);
-        arrivals.draw(&demands.samplers[demand as usize], &mut coming);
+        context.works(arrivals.draw(&demands.samplers[demand as usize], &mut coming));
         if arrivals.next < arrivals.stop {
             context.queue.push(arrivals.next, Rank::Arrival, Event::Demand(number));
         }
-        context.work += coming.len() as u32;
         (demand, coming)
     }
 

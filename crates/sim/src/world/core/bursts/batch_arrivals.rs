@@ -71,6 +71,9 @@ const AHEAD: usize = 1 << 12;
 /// next event of the same instant.
 const CLOSED: u32 = 1 << 12;
 
+/// What it takes to close a burst and to send its header, in packets.
+const CLOSING: usize = 4;
+
 /// Packets that are kept one by one in bursts that are closed in one event, before it is the last.
 const KEPT: usize = 1 << 20;
 
@@ -360,7 +363,7 @@ impl Mesh {
             if closed == CLOSED || kept >= KEPT {
                 let place = &self.queues[queue];
                 context.queue_timer(now, place.place, queue);
-                context.works(closed as usize);
+                context.works(CLOSING * closed as usize + kept);
                 return;
             }
             closed += 1;
@@ -375,7 +378,7 @@ impl Mesh {
             }
             self.look_ahead(now, queue, context);
         }
-        context.works(closed as usize);
+        context.works(CLOSING * closed as usize + kept);
         let none = self.queues[queue].assembler.closed() == before;
         context.stale += u64::from(halfway && none);
     }

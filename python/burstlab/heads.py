@@ -1,0 +1,41 @@
+"""What a directory says of the result in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlab.parquet import Store
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a directory says of the result in it, before any of its tables is read.
+
+    Attributes
+    ----------
+    directory
+        The directory.
+    scenario
+        The text of its scenario.
+    seed, version, wall_s, interrupted
+        As of `Result`.
+    summaries
+        Those of its replications, and
+    numbers
+        which these are.
+    store
+        Its tables.
+    """
+
+    directory: Path
+    scenario: str
+    seed: int
+    version: str
+    wall_s: float
+    interrupted: bool
+    summaries: Sequence[Mapping[str, Any]]
+    numbers: Sequence[int]
+    store: Store

@@ -1,0 +1,76 @@
+"""Each ``--help`` has an example that can be read, a page that is there, and how it may end."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from burstlab.cli.commands import app
+from burstlab.cli.epilogues import EPILOGUES, STATUSES
+
+ROOT = Path(__file__).parents[2]
+
+
+def _commands() -> set[str]:
+    found = set()
+    for name, command in app.resolved_commands().items():
+        found.add(name)
+        found |= {f"{name} {inner}" for inner in command.resolved_commands()}
+    return {name for name in found if not name.rpartition(" ")[2].startswith("-")}
+
+
+def test_every_command_has_its_end():
+    assert set(EPILOGUES) == _commands()
+
+
+@pytest.mark.parametrize("name", sorted(EPILOGUES))
+def test_the_end_of_a_help(name, burstlab):
+    told = " ".join(burstlab(*name.split(), "--help").out.split())
+    epilogue = EPILOGUES[name]
+    assert " ".join(str(epilogue).split()) in told
+    assert (ROOT / epilogue.page).is_file()
+    assert all(f"{status} " in told for status in epilogue.ends)
+    assert "129, 130 or 143" in told
+    tokens = shlex.split(epilogue.example)
+    assert tokens[: 1 + len(name.split())] == ["burstlab", *name.split()]
+    if name != "kernel":
+        app.parse_args(tokens[1:], exit_on_error=False, print_error=False)
+
+
+def test_statuses_are_those_of_the_page(burstlab):
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    listed = {int(one) for one in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)}
+    assert listed == {*STATUSES, 129, 130, 143}
+    assert all(set(one.ends) <= set(STATUSES) for one in EPILOGUES.values())
+
+
+def test_defaults_are_named(burstlab):
+    for name in ("run", "live"):
+        assert "ledger (default: none)" in " ".join(
+            burstlab(name, "--help").out.replace("│", " ").split()
+        )
+    told = " ".join(burstlab("run", "--help").out.replace("│", " ").split())
+    assert "Independent repetitions (default: that of the scenario, else 1)" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"),
+    [
+        ("run", "burstlab run [OPTIONS] SCENARIO"),
+        ("size a.toml", "burstlab size --for"),
+        ("plot out", "burstlab plot [OPTIONS] DIRECTORY KIND"),
+        ("study", "burstlab study [OPTIONS] PLAN"),
+        ("run a.toml --seed", "burstlab run [OPTIONS] SCENARIO"),
+        ("run a.toml b.toml", "burstlab run [OPTIONS] SCENARIO"),
+        ("kernel build --jobs x", "burstlab kernel build [OPTIONS]"),
+        ("kernel nothing", "burstlab kernel COMMAND"),
+        ("what-if", "burstlab what-if [OPTIONS] SOURCE"),
+    ],
+)
+def test_a_line_that_cannot_be_read_gets_the_usage_of_its_command(line, usage, burstlab):
+    answer = burstlab(*line.split())
+    assert answer.status == 2
+    assert f"\n  usage: {usage}" in answer.err and "\n  fix: see burstlab" in answer.err
