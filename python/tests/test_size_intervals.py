@@ -169,13 +169,13 @@ def test_a_mean_at_the_limit_is_judged_one_time_in_twenty_at_most(monkeypatch):
     judged = 0
     choice = Choice("network.wavelengths", [1, 2])
     monkeypatch.setattr(bisecting, "pressures", lambda _: [])
-    monkeypatch.setattr(bisecting, "_with", lambda document, *_: document)
+    monkeypatch.setattr(bisecting, "_with", lambda document, *_, **__: document)
     for _ in range(1000):
         values = random.normal(1e6, 2e5, 64).tolist()
         runs = Runs(lambda number, values=values: carrying(values[number]))
         monkeypatch.setattr(bisecting, "run_resolved", runs)
         of = SCENARIO, GOODPUT, choice, 4, 64, None, None
-        trials = bisecting._Trials(*of)  # pyright: ignore[reportPrivateUsage]
+        trials = bisecting._Trials(*of, allow_code=False)  # pyright: ignore[reportPrivateUsage]
         judged += trials.at(0).verdict != "open"
     # Five looks at 5 % each come to 18 %, their shares to 4.8 %; with 1,000 means give or take 2 %.
     assert judged < 70

@@ -125,8 +125,8 @@ fn late_failures(scenario: &Scenario) -> Vec<String> {
     let line = |path: String, at: Time, what: &str| {
         (at >= end).then(|| {
             format!(
-                "{path}: {what} would begin at {at}, and the run is over at {fields} = {end}: write \
-                 an earlier time, or a longer run.duration",
+                "{path}: {what} would begin at {at}, and the run is over at {fields} = {end}: \
+                 write an earlier time, or a longer run.duration",
                 at = at.since(Time::ZERO),
                 end = end.since(Time::ZERO),
             )

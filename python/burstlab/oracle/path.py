@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,10 @@ from burstlab.oracle.traces import read_packed, refuse_rows
 from burstlab.results import Result
 from burstlab.simulation import run
 from burstlab.sysctls import LAWS, fields_of
+
+#: Bytes that SACK blocks take of a segment: kind, length and padding once, and each block
+#: (RFC 2018).
+BLOCKS, BLOCK = 4, 8
 
 #: By how much a time may differ, in ps.
 TOLERANCE_PS = 2_000_000_000
@@ -304,17 +309,18 @@ def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
     log = Log()
     # The direction back is the flow behind the one that opens the connection.
     flow = 1 if case.is_back else case.entry.get("connection", 0)
-    packets = result.packets.where(flow=flow)
-    names = ("kind", "seq", "size_bytes", "sent_ps")
-    columns = (packets.column(name).to_pylist() for name in names)
+    names = ("flow", "kind", "seq", "size_bytes", "sent_ps")
+    columns = (result.packets.column(name).to_pylist() for name in names)
+    blocks = _block_bytes(result)
     # Where each segment begins, and the one after the last; data begin at 1.
     begins = [0, 1]
-    for kind, seq, size, sent in zip(*columns, strict=True):
-        if kind == "data" and seq > 0:
+    for row, (of, kind, seq, size, sent) in enumerate(zip(*columns, strict=True)):
+        if of == flow and kind == "data" and seq > 0:
+            length = size - headers - blocks[row]
             if seq + 1 == len(begins):
-                begins.append(begins[seq] + size - headers)
+                begins.append(begins[seq] + length)
             if sent <= until_ps + TOLERANCE_PS:
-                log.segments.append((sent, begins[seq], size - headers))
+                log.segments.append((sent, begins[seq], length))
     end = case.bytes_sent
     cwnd = result.cwnd.where(flow=flow)
     names = ("event", "t_ps", "ack", "cwnd", "ssthresh", "state")
@@ -327,6 +333,14 @@ def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
             byte = begins[ack + 1]
             log.heard.append((at, byte if end is None else min(byte, end + 1)))
     return log
+
+
+def _block_bytes(result: Result) -> Counter[int]:
+    """Return the bytes that SACK blocks take of data packets, by their row."""
+    if "packets_sack" not in result.recorded:
+        return Counter()
+    counts = Counter(result.packets_sack.column("packet").to_pylist())
+    return Counter({row: BLOCKS + BLOCK * count for row, count in counts.items()})
 
 
 def compare(case: LinuxCase, theirs: Log, ours: Log, until_ps: int) -> LinuxOutcome:
