@@ -339,7 +339,7 @@ def _block_bytes(result: Result) -> Counter[int]:
     """Return the bytes that SACK blocks take of data packets, by their row."""
     if "packets_sack" not in result.recorded:
         return Counter()
-    counts = Counter(result.packets_sack.column("packet").to_pylist())
+    counts = Counter(result.table("packets_sack").column("packet").to_pylist())
     return Counter({row: BLOCKS + BLOCK * count for row, count in counts.items()})
 
 
