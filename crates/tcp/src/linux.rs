@@ -19,6 +19,7 @@ mod hystart_plus_plus;
 mod law;
 mod options;
 mod pace;
+mod persist;
 mod probe;
 mod prr;
 mod queue;
@@ -173,6 +174,8 @@ pub struct Linux {
     /// One past the last segment that the application wrote.
     limit: u64,
     lengths: Lengths,
+    /// Data of a segment at most, which is [bounded](Self::bound_segments) by the window.
+    mss: u64,
     /// The last segment that was sent with less than it could hold; 0: none was.
     small: u64,
     /// Whether the application waits for room to write more.
@@ -259,6 +262,7 @@ impl Linux {
             next: 0,
             limit: 1,
             lengths: Lengths::new(options.payload),
+            mss: options.payload,
             small: 0,
             waiting: false,
             closed: false,
@@ -352,7 +356,8 @@ impl Linux {
         }
         if bytes > self.widest_bytes {
             self.widest_bytes = bytes;
-            self.widest_window = bytes / self.options.payload;
+            self.bound_segments();
+            self.widest_window = bytes / self.mss;
         }
     }
 
@@ -376,6 +381,7 @@ impl Linux {
                 self.time_out(now, out);
             }
             Purpose::Probe => return self.send_probe(now, out),
+            Purpose::Persist => return self.probe_window(now, out),
             Purpose::Reordering => self.on_reordering_timeout(now, out),
         }
         if self.acked > 0 {

@@ -64,6 +64,8 @@ pub struct SegmentFlags {
     pub reduced: bool,
     /// A queue may mark it rather than drop it (ECT, RFC 3168 section 5).
     pub markable: bool,
+    /// It carries nothing, and asks how wide the receiver's window is (RFC 9293 section 3.8.6.1).
+    pub probe: bool,
 }
 
 /// What a data packet carries besides its segment, on a connection that has options.

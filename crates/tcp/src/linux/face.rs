@@ -163,7 +163,7 @@ impl Linux {
     /// goes in whole segments.
     pub(crate) fn end(&self) -> u64 {
         let left = self.unsent.total().saturating_sub(self.lengths.before(self.next));
-        self.next.saturating_add(left.div_ceil(self.options.payload)).max(1)
+        self.next.saturating_add(left.div_ceil(self.mss)).max(1)
     }
 
     /// What the header of its SYN is longer by.

@@ -161,6 +161,8 @@ impl Linux {
         self.end_write(now.tick, sent, false);
         if sent > 0 {
             self.schedule_probe(at, false);
+        } else if alone {
+            self.check_persist(at);
         }
     }
 
@@ -205,7 +207,7 @@ impl Linux {
     #[inline(always)]
     fn first_run(&mut self, us: u64) -> SentRun {
         let reduced = std::mem::take(&mut self.tells_reduction);
-        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn };
+        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
         SentRun {
             first: 0,
             count: 0,

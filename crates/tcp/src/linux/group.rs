@@ -17,7 +17,7 @@ impl Linux {
         limited: &mut bool,
     ) -> Option<u64> {
         self.unsent.grow(quota);
-        let (full, room) = (self.options.payload, self.room());
+        let (full, room) = (self.mss, self.room());
         let room = if self.options.parts { room } else { room - room % full };
         let bytes = match self.unsent.head_bytes() {
             Some(bytes) => bytes,
@@ -48,12 +48,15 @@ impl Linux {
     /// A group of so many bytes is about to leave; returns how many segments it is. Its last one
     /// may be shorter than others.
     pub(super) fn part_group(&mut self, bytes: u64) -> u32 {
-        let full = self.options.payload;
+        let full = self.mss;
         let count = bytes.div_ceil(full).max(1);
-        let rest = bytes - (count - 1) * full;
+        for seq in self.next..self.next + count - 1 {
+            self.lengths.shorten(seq, full);
+        }
+        let (last, rest) = (self.next + count - 1, bytes - (count - 1) * full);
+        self.lengths.shorten(last, rest);
         if rest < full {
-            self.small = self.next + count - 1;
-            self.lengths.shorten(self.small, rest);
+            self.small = last;
         }
         count as u32
     }
@@ -69,7 +72,7 @@ impl Linux {
         if shift < 32 {
             bytes += GROUP_BYTES >> shift;
         }
-        let segments = bytes.min(GROUP_BYTES) / self.options.payload;
+        let segments = bytes.min(GROUP_BYTES) / self.mss;
         (segments.max(self.law.least_group(self.options.group_least)) as u32)
             .min(self.options.group_most)
     }
@@ -81,13 +84,13 @@ impl Linux {
             return false;
         }
         let send_room = self.room();
-        let room = u64::from(self.window.cwnd - self.in_flight()) * self.options.payload;
+        let room = u64::from(self.window.cwnd - self.in_flight()) * self.mss;
         let least = send_room.min(room);
         let last = self.unsent.is_last();
-        if least >= u64::from(group) * self.options.payload || (!last && least >= bytes) {
+        if least >= u64::from(group) * self.mss || (!last && least >= bytes) {
             return false;
         }
-        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.options.payload);
+        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.mss);
         if least >= whole / u64::from(self.options.group_divisor.max(1)) {
             return false;
         }

@@ -97,11 +97,11 @@ impl Linux {
     }
 
     pub(super) fn can_send_next(&self) -> bool {
-        let bytes = self.unsent.head_bytes().unwrap_or(self.options.payload);
-        self.has_data() && bytes.min(self.options.payload) <= self.room()
+        let bytes = self.unsent.head_bytes().unwrap_or(self.mss);
+        self.has_data() && bytes.min(self.mss) <= self.room()
     }
 
-    fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
+    pub(super) fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
         let (seq, ns) = (self.next, self.clock.ns(now));
         self.note_sending(now);
         let alone = self.queue.is_empty();
@@ -115,7 +115,7 @@ impl Linux {
         }
         let ecn = self.options.ecn;
         let reduced = std::mem::take(&mut self.tells_reduction);
-        self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn }, out);
+        self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
     }
 
     /// Data are about to be sent.
@@ -163,7 +163,7 @@ impl Linux {
         self.queue.send_again(seq, ns, stamp);
         let push = self.queue.get(seq).is(PUSH);
         let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
-        self.emit(seq, true, SegmentFlags { push, reduced: false, markable }, out);
+        self.emit(seq, true, SegmentFlags { push, markable, ..SegmentFlags::default() }, out);
         true
     }
 
@@ -241,6 +241,7 @@ impl Linux {
     pub(super) fn push(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.has_data() {
             self.write(now, Push::All, out);
+            self.check_persist(now);
         }
     }
 

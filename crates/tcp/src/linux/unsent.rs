@@ -8,8 +8,9 @@ use super::LinuxOptions;
 
 /// A buffer of this size has no bound.
 pub(crate) const UNBOUNDED: u64 = u64::MAX / 4;
-/// What a segment is taken to need when the buffer grows: a power of two and a header.
-const SEGMENT_ROOM: u64 = 2_304;
+/// What a segment is taken to need when the buffer grows besides its data: before that is rounded
+/// up to a power of two, and behind that.
+const SEGMENT_ROOM: (u64, u64) = (512, 256);
 
 /// Data that wait to be sent together.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -31,7 +32,9 @@ pub(crate) struct Unsent {
     /// What the kernel's bookkeeping takes for each group in the buffer (`SKB_TRUESIZE` of an empty
     /// one).
     overhead: u64,
-    /// Bytes that the application is to write in all, and has written.
+    /// Bytes that the application is to write in all, before they are made whole segments.
+    asked: u64,
+    /// The same as it is sent, and how many are written.
     total: u64,
     pub(super) written: u64,
     /// One past the last whole segment of all.
@@ -56,6 +59,7 @@ impl Unsent {
             grouped: options.group_most > 1,
             payload,
             overhead,
+            asked: 0,
             total: 0,
             written: 0,
             segments: 1,
@@ -70,6 +74,29 @@ impl Unsent {
     /// The application is to write so many bytes in all.
     pub(crate) fn offer(&mut self, total: u64) {
         (self.total, self.segments) = (total, (total / self.payload).saturating_add(1));
+    }
+
+    /// The application asks for so many bytes in all to be sent.
+    pub(crate) fn ask(&mut self, bytes: u64) {
+        self.asked = self.asked.max(bytes);
+    }
+
+    /// A segment has no more than `payload` bytes.
+    pub(crate) fn set_segment(&mut self, payload: u64) {
+        if self.grouped {
+            self.payload = payload;
+        }
+    }
+
+    /// What is not sent is no longer a matter of whole segments: none of it counts as written. The
+    /// buffer then has a bound, which grows with the window.
+    pub(crate) fn go_by_bytes(&mut self, sent: u64) {
+        if self.total.saturating_sub(self.asked) < self.payload && self.asked > 0 {
+            self.total = self.asked;
+        }
+        (self.grouped, self.written, self.pushed) = (true, sent, sent);
+        self.pushes.clear();
+        self.size = self.size.min(LinuxOptions::default().send_buffer.0);
     }
 
     /// What the application is to write in all, in bytes.
@@ -257,7 +284,8 @@ impl Unsent {
 
     /// The buffer grows to some `times` the window.
     pub(crate) fn expand(&mut self, cwnd: u32, times: u64) {
-        let wanted = (times * u64::from(cwnd.max(10)) * SEGMENT_ROOM).min(self.most);
+        let room = (self.payload + SEGMENT_ROOM.0).next_power_of_two() + SEGMENT_ROOM.1;
+        let wanted = (times * u64::from(cwnd.max(10)) * room).min(self.most);
         if wanted > self.size {
             self.set_size(wanted);
         }

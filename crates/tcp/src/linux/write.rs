@@ -27,6 +27,7 @@ impl Linux {
     /// The application is to write so many bytes in all, `u64::MAX`: without end;
     /// [`Linux::write_more`] does. Where segments are not grouped, the last one is whole.
     pub fn offer(&mut self, bytes: u64) {
+        self.unsent.ask(bytes);
         let bytes = match self.unsent.is_grouped() {
             true => bytes,
             false => bytes.div_ceil(self.options.payload).saturating_mul(self.options.payload),
@@ -183,7 +184,7 @@ impl Linux {
     /// One call of an application that has much to write, `most` bytes of it; returns whether it
     /// may make another.
     fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
-        let goal = self.group_goal() * self.options.payload;
+        let goal = self.group_goal() * self.mss;
         let mut left = most.min(self.unsent.total() - self.unsent.written);
         let whole = left;
         self.unsent.reopen(goal);
@@ -223,7 +224,7 @@ impl Linux {
     pub(super) fn count_segments(&mut self) {
         let left = self.unsent.written.saturating_sub(self.lengths.before(self.next));
         if left > 0 && self.unsent.is_grouped() {
-            self.limit = self.next + left.div_ceil(self.options.payload);
+            self.limit = self.next + left.div_ceil(self.mss);
         }
     }
 
@@ -267,6 +268,6 @@ impl Linux {
     /// device allow.
     fn group_goal(&self) -> u64 {
         let bytes = (self.widest_bytes / 2).min(GROUP_BYTES);
-        (bytes / self.options.payload).clamp(1, u64::from(self.options.group_most))
+        (bytes / self.mss).clamp(1, u64::from(self.options.group_most))
     }
 }

@@ -35,7 +35,10 @@ impl Receiver {
         out: &mut Vec<FullAck>,
     ) {
         let Some(mut answers) = self.answers.take() else { return };
-        if seq == 0 && self.next <= 1 {
+        if options.flags.probe {
+            answers.open(now);
+            answers.on_probe(now, self.next, out);
+        } else if seq == 0 && self.next <= 1 {
             self.store(0);
             out.push(answers.on_syn(now, options));
         } else {

@@ -29,6 +29,9 @@ const SACK_OPTION: u64 = 4;
 /// that SACK is understood, which with time stamps takes no room of its own.
 const SYN_OPTIONS: [u64; 2] = [12, 8];
 
+/// Ticks between answers to segments that carry nothing (`tcp_invalid_ratelimit`).
+const PROBES_APART: u64 = 500;
+
 /// What the header of a SYN is longer by than that of other segments.
 pub(crate) fn syn_options(timestamps: bool) -> Bytes {
     Bytes::new(SYN_OPTIONS[usize::from(timestamps)])
@@ -80,6 +83,8 @@ pub(super) struct Answers {
     early: u64,
     /// Segments in order that the application has not read yet.
     unread: u64,
+    /// When the last probe of the window was answered, in ticks.
+    probed: Option<u64>,
 }
 
 impl Answers {
@@ -108,6 +113,7 @@ impl Answers {
             answered: None,
             early: 0,
             unread: 0,
+            probed: None,
         }
     }
 
@@ -189,6 +195,16 @@ impl Answers {
         self.send(now, place.next, out);
     }
 
+    /// The window is probed: the answer is an ACK, which goes no more often than twice a second
+    /// (`tcp_invalid_ratelimit`).
+    pub(super) fn on_probe(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
+        let tick = self.clock.tick(now);
+        if self.probed.is_none_or(|last| tick - last >= PROBES_APART) {
+            self.probed = Some(tick);
+            self.send(now, next, out);
+        }
+    }
+
     /// Segment `seq` is put in its `place`: counts what is there above a hole.
     pub(super) fn count_early(&mut self, seq: u64, place: &mut Place) {
         place.early = self.early;
@@ -242,8 +258,10 @@ impl Answers {
             let bytes = self.lengths.between(place.before, place.next);
             let first = self.lengths.of(place.before);
             self.window.read(self.clock.us(now), first, bytes);
-            if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
-                self.send(now, place.next, out);
+            let next = place.next;
+            let due = self.delay.ends_with_a_push(place.has_early) || self.is_due(next);
+            if due || self.opens(next) {
+                self.send(now, next, out);
             }
         }
     }
@@ -255,6 +273,7 @@ impl Answers {
         self.answered.is_none()
             && self.early == 0
             && self.blocks.is_empty()
+            && !self.window.is_tight()
             && self.echo.is_off()
             && !self.is_old(options)
     }
@@ -449,7 +468,7 @@ impl Answers {
             return;
         }
         let next = place.next;
-        let two = next > self.told + 1 && self.window.is_wide(self.early + self.unread);
+        let two = next > self.told + 1 && self.is_wide();
         let compresses = place.has_early.then_some(self.sack);
         if two || self.delay.decide(now, next, compresses, self.window.round_trip()) {
             self.send(now, next, out);
@@ -470,9 +489,32 @@ impl Answers {
         }
     }
 
+    /// The window that there is room for. Where that is little, ACKs do not go at once.
+    fn offer(&mut self) -> u64 {
+        let (offer, squeezed) = self.window.select(self.early + self.unread, self.delay.size());
+        if squeezed {
+            self.delay.calm();
+        }
+        offer
+    }
+
+    /// Whether the window would be at least as wide as it was: else the ACK waits until the
+    /// application has read.
+    fn is_wide(&mut self) -> bool {
+        let offer = self.offer();
+        self.window.is_as_wide(offer)
+    }
+
+    /// Whether the application, which has read all up to `next`, has opened the window by that.
+    fn opens(&mut self, next: u64) -> bool {
+        let since = self.lengths.between(self.told, next);
+        let (held, size) = (self.early, self.delay.size());
+        self.window.opens(since, || self.window.select(held, size).0)
+    }
+
     fn send(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
         let ack = self.build(next);
-        let offer = self.window.offer(self.early + self.unread);
+        let offer = self.offer();
         out.push((ack, self.answer(self.clock.tick(now), next, offer)));
     }
 
@@ -490,7 +532,7 @@ impl Answers {
 
     /// An ACK with what it carries, which does not go, or goes with something else.
     fn whole(&mut self, now: Time, next: u64) -> FullAck {
-        let offer = self.window.offer(self.early + self.unread);
+        let offer = self.offer();
         (self.build(next), self.options(self.clock.tick(now), next, offer))
     }
 

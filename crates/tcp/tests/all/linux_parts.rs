@@ -64,8 +64,9 @@ fn without_parts_segments_are_whole() {
 
 #[test]
 fn a_window_below_a_segment_takes_none() {
-    let mut sender = opened(&LinuxOptions::default(), FULL - 1);
-    assert_eq!(write(&mut sender, u64::MAX), []);
+    let mut sender = opened(&LinuxOptions::default(), 2 * FULL);
+    assert_eq!(write(&mut sender, u64::MAX), [(1, FULL), (2, FULL)]);
+    assert_eq!(hear(&mut sender, 200, 3, FULL - 1), []);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod linux_foreign;
 mod linux_parts;
 mod oracle;
 mod path;
+mod persist;
 mod rack;
 mod random;
 mod receiver_linux;

@@ -155,6 +155,11 @@ impl Delay {
         self.size
     }
 
+    /// No ACK is to go at once for the time being.
+    pub(super) fn calm(&mut self) {
+        self.quick = 0;
+    }
+
     /// A segment of `bytes` came, and with it perhaps the end of a push.
     #[inline]
     pub(super) fn note(&mut self, bytes: u64, push: bool) {
