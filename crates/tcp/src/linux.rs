@@ -13,6 +13,7 @@ mod estimator;
 mod excuse;
 mod face;
 mod fast_path;
+mod fin;
 mod group;
 mod hear;
 mod hystart_plus_plus;
@@ -41,7 +42,7 @@ use crate::config::SlowStart;
 use crate::lengths::Lengths;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
-pub(crate) use clock::{Clock, earliest, ticks};
+pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
 use hystart_plus_plus::HystartPlusPlus;
@@ -182,6 +183,11 @@ pub struct Linux {
     waiting: bool,
     /// Whether nothing follows what is written.
     closed: bool,
+    /// Whether the application keeps the connection open behind that, or is yet to close it.
+    keeps_open: bool,
+    closing: bool,
+    /// The segment that is a FIN alone.
+    fin: Option<u64>,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
     /// The receiver's window in bytes and in segments, and the widest ever in both.
@@ -266,6 +272,9 @@ impl Linux {
             small: 0,
             waiting: false,
             closed: false,
+            keeps_open: false,
+            closing: false,
+            fin: None,
             high: 0,
             window_bytes: 0,
             window_segments: 0,

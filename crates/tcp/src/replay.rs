@@ -82,6 +82,8 @@ struct Segment {
 struct Recording {
     acks: Vec<Acknowledged>,
     segments: Vec<Segment>,
+    /// When the SYN went.
+    syns: Vec<Time>,
 }
 
 /// Plays `case` with the rows of `trace`, in the columns of a recording of Linux.
@@ -105,7 +107,7 @@ pub fn replay(case: &ReplayCase, trace: &str) -> Result<ReplayOutcome, String> {
 fn play(case: &ReplayCase, recording: &Recording) -> ReplayOutcome {
     let mut player = Player::new(case);
     for ack in &recording.acks {
-        player.play(ack);
+        player.play(ack, &recording.syns);
     }
     let last = recording.acks.last().map_or(Time::ZERO, |ack| ack.at);
     let last = recording.segments.last().map_or(last, |segment| segment.at.max(last));
@@ -120,6 +122,7 @@ fn read(trace: &str) -> Result<Recording, String> {
         let fault = || format!("line {}: {line:?} is no row of a recording", number + 1);
         match columns[0] {
             "A" => recording.acks.push(read_ack(&columns).ok_or_else(fault)?),
+            "S" if is_syn(&columns) => recording.syns.extend(time(columns[1])),
             "S" => {
                 let segment = read_segment(&columns).ok_or_else(fault)?;
                 recording.segments.extend(segment);
@@ -132,6 +135,12 @@ fn read(trace: &str) -> Result<Recording, String> {
 
 fn time(text: &str) -> Option<Time> {
     text.parse::<u64>().ok().map(|ns| Time::from_ps(ns * 1_000))
+}
+
+/// Whether a segment that is sent is a SYN.
+fn is_syn(columns: &[&str]) -> bool {
+    let flags = columns.get(4).and_then(|flags| flags.parse::<u32>().ok());
+    flags.is_some_and(|flags| flags & SYN != 0)
 }
 
 /// A segment with data or a FIN; nothing of others.
@@ -191,11 +200,11 @@ impl Player {
         }
     }
 
-    fn play(&mut self, ack: &Acknowledged) {
+    fn play(&mut self, ack: &Acknowledged, syns: &[Time]) {
         self.run_timers(ack.at);
         if ack.flags & SYN != 0 {
             if !self.opened {
-                self.open(ack);
+                self.open(ack, syns);
             }
         } else {
             self.hear(ack);
@@ -217,9 +226,16 @@ impl Player {
     }
 
     /// The SYN is acknowledged; the application writes.
-    fn open(&mut self, ack: &Acknowledged) {
+    fn open(&mut self, ack: &Acknowledged, syns: &[Time]) {
         self.opened = true;
-        self.sender.open(Time::ZERO, ack.at, ack.window);
+        let times = syns.iter().filter(|&&at| at > Time::ZERO && at < ack.at).count() as u32;
+        // Of a SYN that went more than once the time stamp says which was acknowledged, in ms.
+        let sent = match ack.echo.filter(|_| times > 0) {
+            Some(echo) => self.sender.echoed(ack.at, echo),
+            None => Time::ZERO,
+        };
+        self.sender.open(sent, ack.at, ack.window);
+        self.sender.repeated_syns(times);
         // Its state is recorded before the application writes; nothing in it changes by that.
         self.sender.offer(self.bytes.unwrap_or(u64::MAX));
         self.sender.write_more(ack.at, &mut self.out);

@@ -92,6 +92,8 @@ pub struct AckOptions {
     pub window: u32,
     /// Whether it echoes a mark (ECE, RFC 3168 section 6.1.3).
     pub marked: bool,
+    /// Whether it comes with a SYN.
+    pub opens: bool,
 }
 
 /// Most SACK blocks that an ACK carries.

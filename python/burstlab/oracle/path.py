@@ -28,6 +28,9 @@ from burstlab.sysctls import LAWS, SWITCHES
 #: By how much a time may differ, in ps.
 TOLERANCE_PS = 2_000_000_000
 
+#: TCP's flag of a segment that ends the data: where it carries none it is a packet of its own.
+FIN = 1
+
 #: The share of states that must be equal.
 STATES_LEAST = 0.99
 
@@ -178,7 +181,7 @@ def recorded(case: LinuxCase) -> tuple[Log, int]:
                 cells = line.rstrip("\n").split(",")
                 at = 1000 * int(cells[1])
                 last = max(last, at)
-                if cells[0] == "S" and int(cells[3]) > 0:
+                if cells[0] == "S" and (int(cells[3]) > 0 or int(cells[4]) & FIN):
                     log.segments.append((at, int(cells[2]), int(cells[3])))
                 elif cells[0] == "A":
                     log.states.append((int(cells[7]), int(cells[8]), int(cells[9])))

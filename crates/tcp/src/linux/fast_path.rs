@@ -143,7 +143,8 @@ impl Linux {
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        self.pace.is_off() && !self.unsent.is_grouped() && self.sacked | self.lost == 0
+        let whole = !self.unsent.is_grouped() && self.fin.is_none() && !self.closing;
+        self.pace.is_off() && whole && self.sacked | self.lost == 0
     }
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),

@@ -21,7 +21,7 @@ impl Linux {
         let room = if self.options.parts { room } else { room - room % full };
         let bytes = match self.unsent.head_bytes() {
             Some(bytes) => bytes,
-            None if self.unsent.is_grouped() => 0,
+            None if self.unsent.is_grouped() || self.is_fin(self.next) => 0,
             None => full,
         };
         if bytes.clamp(1, full) > room {

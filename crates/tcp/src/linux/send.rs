@@ -97,7 +97,8 @@ impl Linux {
     }
 
     pub(super) fn can_send_next(&self) -> bool {
-        let bytes = self.unsent.head_bytes().unwrap_or(self.mss);
+        let next = if self.is_fin(self.next) { 0 } else { self.mss };
+        let bytes = self.unsent.head_bytes().unwrap_or(next);
         self.has_data() && bytes.min(self.mss) <= self.room()
     }
 
@@ -109,7 +110,8 @@ impl Linux {
         let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
         self.queue.push(seq, ns, stamp);
         self.next += 1;
-        let push = pushes || (!self.unsent.is_grouped() && self.ends_push(seq));
+        let single = !self.unsent.is_grouped() && !self.is_fin(seq);
+        let push = pushes || (single && self.ends_push(seq));
         if push {
             self.queue.get_mut(seq).marks |= PUSH;
         }

@@ -39,14 +39,17 @@ impl Linux {
     pub fn write_more(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.unsent.is_done() {
             self.waiting = false;
-            return;
+        } else {
+            self.note_idleness();
+            self.restart_after_idle(now);
+            if self.unsent.is_grouped() {
+                while self.call(now, CALL, CallEnds::Usually, out) {}
+            } else if self.write_single() {
+                self.push(now, out);
+            }
         }
-        self.note_idleness();
-        self.restart_after_idle(now);
-        if self.unsent.is_grouped() {
-            while self.call(now, CALL, CallEnds::Usually, out) {}
-        } else if self.write_single() {
-            self.push(now, out);
+        if self.closing && self.unsent.is_done() {
+            self.shut(now, out);
         }
     }
 
@@ -134,10 +137,10 @@ impl Linux {
     /// as a segment of its own.
     pub fn close(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.closed = true;
-        if !self.has_data() {
-            self.limit += 1;
+        self.closes();
+        if self.closing {
+            self.shut(now, out);
         }
-        self.push(now, out);
     }
 
     /// Whether all that was written is sent, and the window is not what limits the connection.

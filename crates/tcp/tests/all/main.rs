@@ -5,6 +5,7 @@ mod any_arrivals;
 mod bottleneck;
 mod fast_path;
 mod fast_path_linux;
+mod fin;
 mod foreign;
 mod law_alone;
 mod laws;

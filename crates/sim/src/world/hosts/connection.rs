@@ -171,6 +171,10 @@ impl Flow {
     ) -> Self {
         let sum = |sum: u64, &(_, bytes): &(Time, u64)| sum.saturating_add(bytes);
         let bytes = writes.as_ref().map(|writes| writes.iter().fold(0, sum));
+        let mut sender = Sender::with_classes(&kind.config, kind.classes.as_deref());
+        if !kind.closes {
+            sender.stay_open();
+        }
         Self {
             id,
             key,
@@ -179,7 +183,7 @@ impl Flow {
             demand: None,
             vacant: false,
             start,
-            sender: Sender::with_classes(&kind.config, kind.classes.as_deref()),
+            sender,
             receiver: Receiver::new(&kind.config),
             kind: Arc::clone(kind),
             stack: None,

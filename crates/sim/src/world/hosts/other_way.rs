@@ -177,6 +177,9 @@ impl Hosts {
             let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
             let next = flow.receiver.next();
             flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
+            if packet.seq == 0 {
+                flow.receiver.leave_syn();
+            }
             flow.has_taken(now, next);
         }
         self.full_acks.pop()

@@ -155,6 +155,11 @@ impl Delay {
         self.size
     }
 
+    /// ACKs are left to data from now on.
+    pub(super) fn leave_to_data(&mut self) {
+        self.answers = true;
+    }
+
     /// No ACK is to go at once for the time being.
     pub(super) fn calm(&mut self) {
         self.quick = 0;

@@ -20,8 +20,12 @@ const SCALE_MOST: u32 = 14;
 const FIRST_READ: u64 = 10;
 /// Where less of the buffer is free than its part by so many binary digits the window closes.
 const CLOSED_BELOW: u32 = 4;
-/// Where the buffer has no room for so many segments the window may have to be closed.
-const FEW: u64 = 4;
+/// A window of so few segments may have to be closed, or a buffer with room for no more than these.
+const FEW: u64 = 12;
+const FEW_HELD: u64 = 4;
+/// Two segments wait for their ACK, and the window grows by four until it goes, half of which
+/// counts; and one is spare.
+const STEP: u64 = 5;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Advertised {
@@ -204,9 +208,12 @@ impl Advertised {
         offer > 0 && offer >= 2 * left
     }
 
-    /// Whether a few segments close the window, or most of the buffer.
-    pub(super) fn is_tight(&self) -> bool {
-        self.tight
+    /// Whether many segments in order, two of which wait for their ACK at most, neither close the
+    /// window nor [open](Self::opens) it.
+    #[inline]
+    pub(super) fn is_wide_open(&self) -> bool {
+        let half = (self.threshold >> 1) + STEP * self.payload + (1 << self.scale);
+        !self.tight && self.offered >= half
     }
 
     /// Sees whether it is tight.
@@ -214,7 +221,7 @@ impl Advertised {
     fn look(&mut self) {
         let few = self.threshold.min(self.clamp) < FEW * self.payload;
         let whole = self.clamp.min(self.data(self.buffer));
-        self.tight = few || self.room_beside(FEW) < whole >> 1;
+        self.tight = few || self.room_beside(FEW_HELD) < whole >> 1;
     }
 
     /// Whether the window would be at least as wide as it was, of what there is room for: else the
