@@ -82,8 +82,8 @@ pub struct Demand {
     /// All but `trace`: how much application data a connection carries.
     pub size: Size,
     /// Whether the application closes each connection once all is written. Where all data have left
-    /// by then, the FIN is a packet of its own, which SACK reports and which makes a lost tail known
-    /// at once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+    /// by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+    /// once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
     /// `"linux"`.
     pub closes: bool,
     /// Class of the packets, from 0.

@@ -64,8 +64,8 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Vec<Write>>,
     /// Whether the application closes the connection once all is written. Where all data have left
-    /// by then, the FIN is a packet of its own, which SACK reports and which makes a lost tail known
-    /// at once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+    /// by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+    /// once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
     /// `"linux"`, and where data never end.
     pub closes: bool,
     /// Data in the other direction too: both hosts send and receive over one connection, and each

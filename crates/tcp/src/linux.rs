@@ -366,7 +366,6 @@ impl Linux {
         if bytes > self.widest_bytes {
             self.widest_bytes = bytes;
             self.bound_segments();
-            self.widest_window = bytes / self.mss;
         }
     }
 

@@ -33,6 +33,7 @@ impl Linux {
             self.go_by_bytes();
         }
         self.unsent.set_segment(self.mss);
+        self.widest_window = widest / self.mss;
     }
 
     /// From now on segments may be shorter than others: what was not sent is written again, byte

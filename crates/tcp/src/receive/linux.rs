@@ -9,6 +9,7 @@
 mod blocks;
 mod delay;
 mod echo;
+mod room;
 mod syn;
 mod window;
 
@@ -30,9 +31,6 @@ const SACK_OPTION: u64 = 4;
 /// What a SYN has besides what every header has: the segment size and the scale of windows, and
 /// that SACK is understood, which with time stamps takes no room of its own.
 const SYN_OPTIONS: [u64; 2] = [12, 8];
-
-/// Ticks between answers to segments that carry nothing (`tcp_invalid_ratelimit`).
-const PROBES_APART: u64 = 500;
 
 /// What the header of a SYN is longer by than that of other segments.
 pub(crate) fn syn_options(timestamps: bool) -> Bytes {
@@ -217,16 +215,6 @@ impl Answers {
         self.send(now, place.next, out);
     }
 
-    /// The window is probed: the answer is an ACK, which goes no more often than twice a second
-    /// (`tcp_invalid_ratelimit`).
-    pub(super) fn on_probe(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
-        let tick = self.clock.tick(now);
-        if self.probed.is_none_or(|last| tick - last >= PROBES_APART) {
-            self.probed = Some(tick);
-            self.send(now, next, out);
-        }
-    }
-
     /// Segment `seq` is put in its `place`: counts what is there above a hole.
     pub(super) fn count_early(&mut self, seq: u64, place: &mut Place) {
         place.early = self.early;
@@ -289,28 +277,6 @@ impl Answers {
                 self.send(now, next, out);
             }
         }
-    }
-
-    /// The FIN came alone: it shows nothing of sizes and of the time between segments. In order it
-    /// ends the data, and its ACK waits as that of an answer does.
-    fn on_fin(&mut self, now: Time, seq: u64, place: &Place, out: &mut Vec<FullAck>) {
-        self.fin = Some(seq);
-        self.delay.schedule();
-        if place.beyond || seq < place.before {
-            if seq < place.before && self.d_sack {
-                self.blocks.twice(seq, seq + 1);
-            }
-            self.delay.hurry(&self.window);
-        } else if seq == place.before {
-            self.delay.leave_to_data();
-        } else if self.sack {
-            if place.twice && self.d_sack {
-                self.blocks.twice(seq, seq + 1);
-            }
-            self.blocks.report(seq, seq + 1);
-        }
-        self.check(now, place, out);
-        self.unread = 0;
     }
 
     /// Whether segments in order, above which none is there, are taken as
@@ -544,29 +510,6 @@ impl Answers {
         if self.delay.on_timeout(now) {
             self.send(read, next, out);
         }
-    }
-
-    /// The window that there is room for. Where that is little, ACKs do not go at once.
-    fn offer(&mut self) -> u64 {
-        let (offer, squeezed) = self.window.select(self.early + self.unread, self.delay.size());
-        if squeezed {
-            self.delay.calm();
-        }
-        offer
-    }
-
-    /// Whether the window would be at least as wide as it was: else the ACK waits until the
-    /// application has read.
-    fn is_wide(&mut self) -> bool {
-        let offer = self.offer();
-        self.window.is_as_wide(offer)
-    }
-
-    /// Whether the application, which has read all up to `next`, has opened the window by that.
-    fn opens(&mut self, next: u64) -> bool {
-        let since = self.lengths.between(self.told, next);
-        let (held, size) = (self.early, self.delay.size());
-        self.window.opens(since, || self.window.select(held, size).0)
     }
 
     fn send(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
