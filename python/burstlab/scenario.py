@@ -1967,9 +1967,9 @@ class Flow(_Section):
         Writes of the application at given times, in order; takes the place of `bytes`.
     closes : bool, default True
         Whether the application closes the connection once all is written. Where all data have left
-        by then, the FIN is a packet of its own, which SACK reports and which makes a lost tail
-        known at once, as in Linux. False: it keeps the connection open. Without effect unless
-        `variant` is `"linux"`, and where data never end.
+        by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+        once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+        `"linux"`, and where data never end.
     reverse : Reverse, optional
         Data in the other direction too: both hosts send and receive over one connection, and each
         segment of one direction carries the ACK of the other. Each connection is two flows in
@@ -2150,9 +2150,9 @@ class Demand(_Section):
         All but `trace`: how much application data a connection carries.
     closes : bool, default True
         Whether the application closes each connection once all is written. Where all data have left
-        by then, the FIN is a packet of its own, which SACK reports and which makes a lost tail
-        known at once, as in Linux. False: it keeps the connection open. Without effect unless
-        `variant` is `"linux"`.
+        by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+        once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+        `"linux"`.
     class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
