@@ -22,11 +22,10 @@ fn path(change: &Value) -> Value {
 fn a_segment_that_fills_half_the_buffer_does_not_end_the_connection() {
     let lossless = json!({
         "tcp": {"segment_size": "64 KB"},
-        "edge": {"assembly": "none"},
         "flows": [{"bytes": "5 MB"}],
     });
     let flow = &summary(&path(&lossless), 1).flows[0];
-    assert!(flow.completed_s.is_some_and(|took| took < 1.0), "{flow:?}");
+    assert!(flow.completed_s.is_some_and(|took| took < 5.0), "{flow:?}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_connection_that_is_dead_is_named_and_no_longer_run_is_advised() {
     scenario["loss"] = json!({});
     scenario["run"] = json!({"duration": "2 s"});
     let warnings = run(&scenario, Trace::default()).summary.warnings.join("\n");
-    assert!(warnings.contains("flow 1: data wait at the end"), "{warnings}");
+    assert!(warnings.contains("flow 0: data wait at the end"), "{warnings}");
     assert!(warnings.contains("no timer is set") && warnings.contains("the stack"), "{warnings}");
     assert!(!warnings.contains("write run.drain"), "{warnings}");
     // What a longer run would end is told as before.
