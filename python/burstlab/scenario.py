@@ -1985,6 +1985,11 @@ class Flow(_Section):
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
         Writes of the application at given times, in order; takes the place of `bytes`.
+    closes : bool, default True
+        Whether the application closes the connection once all is written. Where all data have left
+        by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+        once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+        `"linux"`, and where data never end.
     reverse : Reverse, optional
         Data in the other direction too: both hosts send and receive over one connection, and each
         segment of one direction carries the ACK of the other. Each connection is two flows in
@@ -2010,6 +2015,7 @@ class Flow(_Section):
     spread: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
+    closes: bool | None = None
     reverse: Reverse | Mapping[str, Any] | None = None
     stack: str | None = None
     congestion_control: str | None = None
@@ -2162,6 +2168,11 @@ class Demand(_Section):
         before the engine sees the scenario, and takes the place of `trace` or `matrix`.
     size : Size, optional
         All but `trace`: how much application data a connection carries.
+    closes : bool, default True
+        Whether the application closes each connection once all is written. Where all data have left
+        by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+        once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+        `"linux"`.
     class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
@@ -2187,6 +2198,7 @@ class Demand(_Section):
     trace: Sequence[tuple[str, str, str, str]] | None = None
     file: str | None = None
     size: Size | Mapping[str, Any] | None = None
+    closes: bool | None = None
     class_: int | None = None
     start: str | None = None
     stop: str | None = None

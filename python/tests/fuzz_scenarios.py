@@ -47,6 +47,9 @@ RUNS_S, HEARD_S, HEARD_CPU_S = 0.6, 20.0, 0.5
 #: Seconds that a scenario may take to be resolved, whatever it is.
 RESOLVED_S = 60.0
 
+#: What a run says of a connection that waits for ever: a fault of the engine.
+DEAD = "no timer is set"
+
 #: Corrections that a scenario gets before it is run as it is.
 _CORRECTIONS = 30
 
@@ -308,6 +311,8 @@ def _judged(status: int, late: str, text: str) -> tuple[str, bool]:
         return late, False
     if os.WIFSIGNALED(status):
         return f"killed by signal {os.WTERMSIG(status)}", False
+    if DEAD in " ".join(text.split()):
+        return "a connection is dead", False
     code = os.WEXITSTATUS(status)
     # Python tells of a Ctrl-C that came in the middle of its own book-keeping, and goes on.
     traced = "panicked" in text or (

@@ -81,6 +81,11 @@ pub struct Demand {
     pub file: Option<String>,
     /// All but `trace`: how much application data a connection carries.
     pub size: Size,
+    /// Whether the application closes each connection once all is written. Where all data have left
+    /// by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+    /// once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+    /// `"linux"`.
+    pub closes: bool,
     /// Class of the packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
     pub class: u32,
@@ -291,6 +296,7 @@ impl Default for Demand {
             trace: Vec::new(),
             file: None,
             size: Size::default(),
+            closes: true,
             class: 0,
             start: Span::ZERO,
             stop: None,

@@ -63,6 +63,11 @@ pub struct Flow {
     #[schemars(length(max = WRITES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Vec<Write>>,
+    /// Whether the application closes the connection once all is written. Where all data have left
+    /// by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
+    /// once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+    /// `"linux"`, and where data never end.
+    pub closes: bool,
     /// Data in the other direction too: both hosts send and receive over one connection, and each
     /// segment of one direction carries the ACK of the other. Each connection is two flows in
     /// tables and numbers, next to each other.
@@ -106,6 +111,7 @@ impl Default for Flow {
             spread: Span::ZERO,
             bytes: None,
             script: None,
+            closes: true,
             reverse: None,
             stack: None,
             congestion_control: None,

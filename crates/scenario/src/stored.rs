@@ -50,6 +50,9 @@ const UNUSED: &[Rule] = &[
         !is(demand, "pattern", &["poisson"])
     }),
     ("demand[]", &["size"], |_, demand| is(demand, "pattern", &["trace"])),
+    ("flows[]", &["closes"], |_, flow| {
+        flow.get("bytes").is_none() && flow.get("script").is_none() || flow.get("stack").is_some()
+    }),
     ("traffic[]", &["class"], |all, _| is_path(all)),
     ("traffic[]", &["on_mean", "shape"], |_, one| !is(one, "pattern", &["pareto", "sessions"])),
     ("traffic[]", &["off_mean"], |_, one| !is(one, "pattern", &["pareto"])),

@@ -34,7 +34,7 @@
 //!
 //! Packets of [`Linux`] and its receiver carry time stamps, flags, marks and the receiver's window
 //! besides ([`SegmentOptions`], [`AckOptions`]); [`replay`](fn@replay) plays recorded ones. Absent:
-//! connection release, byte counting.
+//! byte counting, the other FIN and the states behind it.
 //!
 //! An endpoint of a connection in both directions is a [`Sender`] and a [`Receiver`]. Whoever
 //! drives them asks the latter for the ACK that each segment of the former carries

@@ -13,12 +13,14 @@ mod estimator;
 mod excuse;
 mod face;
 mod fast_path;
+mod fin;
 mod group;
 mod hear;
 mod hystart_plus_plus;
 mod law;
 mod options;
 mod pace;
+mod persist;
 mod probe;
 mod prr;
 mod queue;
@@ -40,7 +42,7 @@ use crate::config::SlowStart;
 use crate::lengths::Lengths;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
-pub(crate) use clock::{Clock, earliest, ticks};
+pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
 use hystart_plus_plus::HystartPlusPlus;
@@ -178,12 +180,19 @@ pub struct Linux {
     offered: u64,
     /// Bytes of SACK blocks in each segment that goes out now.
     reserved: u64,
+    /// Data of a segment at most, which is [bounded](Self::bound_segments) by the window.
+    mss: u64,
     /// The last segment that was sent with less than it could hold; 0: none was.
     small: u64,
     /// Whether the application waits for room to write more.
     waiting: bool,
     /// Whether nothing follows what is written.
     closed: bool,
+    /// Whether the application keeps the connection open behind that, or is yet to close it.
+    keeps_open: bool,
+    closing: bool,
+    /// The segment that is a FIN alone.
+    fin: Option<u64>,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
     /// The receiver's window in bytes and in segments, and the widest ever in both.
@@ -266,9 +275,13 @@ impl Linux {
             lengths: Lengths::new(options.payload),
             offered: 0,
             reserved: 0,
+            mss: options.payload,
             small: 0,
             waiting: false,
             closed: false,
+            keeps_open: false,
+            closing: false,
+            fin: None,
             high: 0,
             window_bytes: 0,
             window_segments: 0,
@@ -364,7 +377,7 @@ impl Linux {
         }
         if bytes > self.widest_bytes {
             self.widest_bytes = bytes;
-            self.widest_window = bytes / self.options.payload;
+            self.bound_segments();
         }
     }
 
@@ -388,6 +401,7 @@ impl Linux {
                 self.time_out(now, out);
             }
             Purpose::Probe => return self.send_probe(now, out),
+            Purpose::Persist => return self.probe_window(now, out),
             Purpose::Reordering => self.on_reordering_timeout(now, out),
         }
         if self.acked > 0 {

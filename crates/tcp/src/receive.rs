@@ -240,10 +240,12 @@ impl Receiver {
         self.policy.on_timeout(now).then(|| self.acknowledge(self.next.saturating_sub(1)))
     }
 
-    /// Data segments delivered in order to the application, the SYN not counted.
+    /// Data segments delivered in order to the application, the SYN and a FIN alone not counted.
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        self.next.saturating_sub(1)
+        let fin = self.answers.as_ref().and_then(|answers| answers.fin());
+        let ends = fin.is_some_and(|fin| fin < self.next);
+        self.next.saturating_sub(1 + u64::from(ends))
     }
 
     /// What has arrived before its turn: runs of segments, each from one up to but not including

@@ -95,6 +95,8 @@ struct Recording {
     /// Of a connection that the other side opened: when the third packet of its handshake came,
     /// and the round trip of that.
     called: Option<(Time, Span)>,
+    /// When the SYN went.
+    syns: Vec<Time>,
 }
 
 /// Plays `case` with the rows of `trace`, in the columns of a recording of Linux.
@@ -119,10 +121,10 @@ fn play(case: &ReplayCase, recording: &Recording) -> ReplayOutcome {
     let mut player = Player::new(case);
     if let Some((at, round_trip)) = recording.called {
         let syn = Time::from_ps(at.as_ps() - round_trip.as_ps());
-        player.open(syn, at, recording.acks[0].window);
+        player.open(syn, at, recording.acks[0].window, 0);
     }
     for ack in &recording.acks {
-        player.play(ack);
+        player.play(ack, &recording.syns);
     }
     let last = recording.acks.last().map_or(Time::ZERO, |ack| ack.at);
     let last = recording.segments.last().map_or(last, |segment| segment.at.max(last));
@@ -138,6 +140,7 @@ fn read(trace: &str) -> Result<Recording, String> {
         let fault = || format!("line {}: {:?} is no row of a recording", number + 1, shown());
         match columns[0] {
             "A" => recording.acks.push(read_ack(&columns).ok_or_else(fault)?),
+            "S" if is_syn(&columns) => recording.syns.extend(time(columns[1])),
             "S" => {
                 let segment = read_segment(&columns).ok_or_else(fault)?;
                 recording.segments.extend(segment);
@@ -168,6 +171,12 @@ impl Recording {
 fn time(text: &str) -> Option<Time> {
     let ns = text.parse::<u64>().ok().filter(|&ns| ns <= LATEST_NS)?;
     Some(Time::from_ps(ns * 1_000))
+}
+
+/// Whether a segment that is sent is a SYN.
+fn is_syn(columns: &[&str]) -> bool {
+    let flags = columns.get(4).and_then(|flags| flags.parse::<u32>().ok());
+    flags.is_some_and(|flags| flags & SYN != 0)
 }
 
 /// A segment with data or a FIN; nothing of others.
@@ -240,11 +249,11 @@ impl Player {
         }
     }
 
-    fn play(&mut self, ack: &Acknowledged) {
+    fn play(&mut self, ack: &Acknowledged, syns: &[Time]) {
         self.go_on(ack.at);
         if ack.flags & SYN != 0 {
             if !self.opened {
-                self.open(Time::ZERO, ack.at, ack.window);
+                self.connect(ack, syns);
             }
         } else {
             self.hear(ack);
@@ -265,10 +274,22 @@ impl Player {
         self.states.push((self.sender.cwnd(), self.sender.ssthresh(), stage, others));
     }
 
-    /// The SYN, which left at `syn`, is acknowledged; the application writes.
-    fn open(&mut self, syn: Time, now: Time, window: u64) {
+    /// The SYN is acknowledged. Of one that went more than once the time stamp says which, in ms.
+    fn connect(&mut self, ack: &Acknowledged, syns: &[Time]) {
+        let times = syns.iter().filter(|&&at| at > Time::ZERO && at < ack.at).count() as u32;
+        let sent = match ack.echo.filter(|_| times > 0) {
+            Some(echo) => self.sender.echoed(ack.at, echo),
+            None => Time::ZERO,
+        };
+        self.open(sent, ack.at, ack.window, times);
+    }
+
+    /// The SYN, which left at `syn` and so many times again, is acknowledged; the application
+    /// writes.
+    fn open(&mut self, syn: Time, now: Time, window: u64, times: u32) {
         self.opened = true;
         self.sender.open(syn, now, window);
+        self.sender.repeated_syns(times);
         // Its state is recorded before the application writes; nothing in it changes by that.
         let bytes = self.written.or(self.bytes).unwrap_or(u64::MAX);
         self.sender.offer(bytes);

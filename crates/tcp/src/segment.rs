@@ -64,6 +64,8 @@ pub struct SegmentFlags {
     pub reduced: bool,
     /// A queue may mark it rather than drop it (ECT, RFC 3168 section 5).
     pub markable: bool,
+    /// It carries nothing, and asks how wide the receiver's window is (RFC 9293 section 3.8.6.1).
+    pub probe: bool,
 }
 
 /// What a data packet carries besides its segment, on a connection that has options.
@@ -90,6 +92,8 @@ pub struct AckOptions {
     pub window: u32,
     /// Whether it echoes a mark (ECE, RFC 3168 section 6.1.3).
     pub marked: bool,
+    /// Whether it comes with a SYN.
+    pub opens: bool,
 }
 
 /// Most SACK blocks that an ACK carries.

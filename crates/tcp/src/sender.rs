@@ -511,6 +511,7 @@ impl Sender {
                 seq if seq > 0 && parts => sent.size,
                 0 if linux.acked() > 0 => self.headers,
                 0 => self.flow.size(0) + linux.syn_options(),
+                seq if linux.is_fin(seq) => self.headers,
                 seq => self.flow.size(seq),
             };
         }

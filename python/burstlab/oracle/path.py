@@ -33,6 +33,9 @@ BLOCKS, BLOCK = 4, 8
 #: By how much a time may differ, in ps.
 TOLERANCE_PS = 2_000_000_000
 
+#: TCP's flag of a segment that ends the data: where it carries none it is a packet of its own.
+FIN = 1
+
 #: The share of states that must be equal.
 STATES_LEAST = 0.99
 
@@ -264,8 +267,8 @@ def recorded(case: LinuxCase) -> tuple[Log, int]:
                 raise ValueError(f"{cells[1]} ns is no time of a recording")
             last = max(last, at)
             if cells[0] == "S":
-                seq, length, _ = (_number(cell) for cell in cells[2:5])
-                if length > 0:
+                seq, length, flags = (_number(cell) for cell in cells[2:5])
+                if length > 0 or flags & FIN:
                     log.segments.append((at, seq, length))
             elif cells[0] == "A":
                 log.states.append((int(cells[7]), int(cells[8]), int(cells[9])))

@@ -20,6 +20,9 @@ pub(super) struct Measured {
     wlan: Vec<WlanSummary>,
 }
 
+/// What to do about transfers of which none would end in a longer run.
+const REPORT: &str = "no longer run would end them";
+
 /// A run that drains is at least this far when its measured time ends: how long transfers will take
 /// nobody knows, and a drain may be allowed far more than it needs.
 const MEASURED_SHARE: f64 = 0.5;
@@ -138,7 +141,9 @@ impl World {
             None => "write run.drain, so that they end",
             Some(_) => "write a longer run.drain",
         };
-        let of_demands = demands.iter().filter(|demand| demand.censored > 0).map(move |demand| {
+        let unended = demands.iter().enumerate().filter(|(_, demand)| demand.censored > 0);
+        let of_demands = unended.map(|(number, demand)| {
+            let fix = if self.is_dead_demand(number, demand) { REPORT } else { fix };
             let DemandSummary { label, censored, cohort, .. } = demand;
             format!(
                 "demand {label}: {censored} of the {cohort} connections that began in the measured \
@@ -152,6 +157,7 @@ impl World {
             finite += usize::from(flow.bytes.is_some());
             open += usize::from(flow.bytes.is_some() && flow.received.is_none());
         }
+        let fix = if open == self.dead_transfers() { REPORT } else { fix };
         let of_flows = (open > 0).then(|| {
             format!(
                 "flows: {open} of {finite} finite transfers were not received at the end; {fix}"
@@ -163,6 +169,7 @@ impl World {
                  are told; the totals are those of all"
             )
         });
+        let of_demands = of_demands.collect::<Vec<_>>().into_iter();
         of_demands.chain(of_flows).chain(of_rest).collect::<Vec<_>>().into_iter()
     }
 

@@ -8,6 +8,7 @@ mod batch;
 mod connections;
 mod context;
 mod core;
+mod dead;
 mod drain;
 mod events;
 mod full_batch;

@@ -4,6 +4,7 @@ mod ahead;
 mod ahead_linux;
 mod batches;
 mod checkpoint;
+mod closed_window;
 mod cut_whole;
 mod drain;
 mod failures;

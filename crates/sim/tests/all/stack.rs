@@ -49,6 +49,22 @@ fn packets_are_conserved_and_two_runs_are_the_same() {
 }
 
 #[test]
+fn a_connection_that_is_dead_is_named_and_no_longer_run_is_advised() {
+    let mut scenario = scenario("silent");
+    scenario["loss"] = json!({});
+    scenario["run"] = json!({"duration": "2 s"});
+    let warnings = run(&scenario, Trace::default()).summary.warnings.join("\n");
+    assert!(warnings.contains("flow 0: data wait at the end"), "{warnings}");
+    assert!(warnings.contains("no timer is set") && warnings.contains("the stack"), "{warnings}");
+    assert!(!warnings.contains("write run.drain"), "{warnings}");
+    // What a longer run would end is told as before.
+    scenario["flows"][1]["bytes"] = json!("300 MB");
+    let warnings = run(&scenario, Trace::default()).summary.warnings.join("\n");
+    assert!(warnings.contains("no timer is set"), "{warnings}");
+    assert!(warnings.contains("write run.drain"), "{warnings}");
+}
+
+#[test]
 fn the_ledger_has_a_row_for_each_lost_burst() {
     let mut scenario = scenario("simple");
     scenario["flows"] = json!([{"stack": "simple", "bytes": "2 MB"}]);

@@ -487,8 +487,8 @@ fn segments_at_equal_rates_leave_no_ack_to_go_alone() {
         let bytes = if name == "linux" { "948 B" } else { "960 B" };
         let write = |n| json!({"at": format!("{} ms", 100 + 10 * n), "bytes": bytes});
         let script: Vec<_> = (0..100).map(write).collect();
-        scenario["flows"] = json!([{"script": script, "reverse": {"script": script,
-            "start": "5 ms"}}]);
+        scenario["flows"] = json!([{"script": script, "closes": false,
+            "reverse": {"script": script, "start": "5 ms"}}]);
         let output = run(&scenario, 1, ALL);
         let all = sent(&output);
         let alone: Vec<_> = all.iter().filter(|one| one.1 == "ack").collect();

@@ -144,6 +144,9 @@ impl Linux {
     ) {
         self.closed = closes;
         self.offer(bytes);
+        if closes && bytes < u64::MAX {
+            self.closes();
+        }
         if self.acked > 0 {
             self.write_more(now, out);
         }
@@ -165,6 +168,10 @@ impl Linux {
         let window = options.map_or(self.window_bytes, |options| u64::from(options.window));
         let blocks = ack.sack.as_slice();
         self.heard = self.heard.max(options.map_or(0, |options| options.stamp));
+        if options.is_some_and(|options| options.opens) && self.acked > 0 {
+            // A SYN's ACK that came again.
+            return;
+        }
         if self.acked == 0 {
             if ack.next == 1 && self.next == 1 {
                 let (sent, again) = self.syn;
@@ -198,7 +205,9 @@ impl Linux {
     /// goes in whole segments.
     pub(crate) fn end(&self) -> u64 {
         let left = self.unsent.total().saturating_sub(self.lengths.before(self.next));
-        self.next.saturating_add(left.div_ceil(self.options.payload)).max(1)
+        // The FIN is no data.
+        let next = self.fin.map_or(self.next, |fin| self.next.min(fin));
+        next.saturating_add(left.div_ceil(self.mss)).max(1)
     }
 
     /// What the header of its SYN is longer by.

@@ -143,7 +143,8 @@ impl Linux {
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        self.pace.is_off() && !self.unsent.is_grouped() && self.sacked | self.lost == 0
+        let whole = !self.unsent.is_grouped() && self.fin.is_none() && !self.closing;
+        self.pace.is_off() && whole && self.sacked | self.lost == 0
     }
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
@@ -161,6 +162,8 @@ impl Linux {
         self.end_write(now.tick, sent, false);
         if sent > 0 {
             self.schedule_probe(at, false);
+        } else if alone {
+            self.check_persist(at);
         }
     }
 
@@ -205,7 +208,7 @@ impl Linux {
     #[inline(always)]
     fn first_run(&mut self, us: u64) -> SentRun {
         let reduced = std::mem::take(&mut self.tells_reduction);
-        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn };
+        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
         SentRun {
             first: 0,
             count: 0,

@@ -21,7 +21,7 @@ impl Linux {
         let room = if self.options.parts { room } else { room - room % full };
         let bytes = match self.unsent.head_bytes() {
             Some(bytes) => bytes,
-            None if self.unsent.is_grouped() => 0,
+            None if self.unsent.is_grouped() || self.is_fin(self.next) => 0,
             None => full,
         };
         if bytes.clamp(1, full) > room {
@@ -66,7 +66,7 @@ impl Linux {
 
     /// Bytes of data in a full segment now: SACK blocks for the other direction take some.
     pub(super) fn full(&self) -> u64 {
-        self.options.payload - self.reserved
+        self.mss.saturating_sub(self.reserved).max(1)
     }
 
     /// Segments carry so many bytes of SACK blocks from now on.
@@ -100,13 +100,13 @@ impl Linux {
             return false;
         }
         let send_room = self.room();
-        let room = u64::from(self.window.cwnd - self.in_flight()) * self.options.payload;
+        let room = u64::from(self.window.cwnd - self.in_flight()) * self.mss;
         let least = send_room.min(room);
         let last = self.unsent.is_last();
-        if least >= u64::from(group) * self.options.payload || (!last && least >= bytes) {
+        if least >= u64::from(group) * self.mss || (!last && least >= bytes) {
             return false;
         }
-        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.options.payload);
+        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.mss);
         if least >= whole / u64::from(self.options.group_divisor.max(1)) {
             return false;
         }

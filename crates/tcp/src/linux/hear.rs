@@ -86,6 +86,7 @@ impl Linux {
         if heard.duplicate {
             self.on_dubious(now, before, 0, heard);
         }
+        self.persist_on_ack(now);
         self.take_probe_ack(now, self.acked, heard);
     }
 

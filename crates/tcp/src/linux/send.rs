@@ -97,11 +97,12 @@ impl Linux {
     }
 
     pub(super) fn can_send_next(&self) -> bool {
-        let bytes = self.unsent.head_bytes().unwrap_or(self.options.payload);
-        self.has_data() && bytes.min(self.options.payload) <= self.room()
+        let next = if self.is_fin(self.next) { 0 } else { self.mss };
+        let bytes = self.unsent.head_bytes().unwrap_or(next);
+        self.has_data() && bytes.min(self.mss) <= self.room()
     }
 
-    fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
+    pub(super) fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
         let (seq, ns) = (self.next, self.clock.ns(now));
         self.note_sending(now);
         let alone = self.queue.is_empty();
@@ -109,13 +110,14 @@ impl Linux {
         let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
         self.queue.push(seq, ns, stamp);
         self.next += 1;
-        let push = pushes || (!self.unsent.is_grouped() && self.ends_push(seq));
+        let single = !self.unsent.is_grouped() && !self.is_fin(seq);
+        let push = pushes || (single && self.ends_push(seq));
         if push {
             self.queue.get_mut(seq).marks |= PUSH;
         }
         let ecn = self.options.ecn;
         let reduced = std::mem::take(&mut self.tells_reduction);
-        self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn }, out);
+        self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
     }
 
     /// Data are about to be sent.
@@ -163,7 +165,7 @@ impl Linux {
         self.queue.send_again(seq, ns, stamp);
         let push = self.queue.get(seq).is(PUSH);
         let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
-        self.emit(seq, true, SegmentFlags { push, reduced: false, markable }, out);
+        self.emit(seq, true, SegmentFlags { push, markable, ..SegmentFlags::default() }, out);
         true
     }
 
@@ -241,6 +243,7 @@ impl Linux {
     pub(super) fn push(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.has_data() {
             self.write(now, Push::All, out);
+            self.check_persist(now);
         }
     }
 

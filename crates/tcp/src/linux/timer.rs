@@ -14,6 +14,8 @@ pub(crate) enum Purpose {
     Probe,
     /// Segments that may be reordered rather than lost (RFC 8985 section 6.3).
     Reordering,
+    /// A probe of the receiver's window (RFC 9293 section 3.8.6.1).
+    Persist,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

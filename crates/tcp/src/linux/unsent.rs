@@ -8,8 +8,9 @@ use super::LinuxOptions;
 
 /// A buffer of this size has no bound.
 pub(crate) const UNBOUNDED: u64 = u64::MAX / 4;
-/// What a segment is taken to need when the buffer grows: a power of two and a header.
-const SEGMENT_ROOM: u64 = 2_304;
+/// What a segment is taken to need when the buffer grows besides its data: before that is rounded
+/// up to a power of two, and behind that.
+const SEGMENT_ROOM: (u64, u64) = (512, 256);
 
 /// Data that wait to be sent together.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -73,6 +74,13 @@ impl Unsent {
     /// The application is to write so many bytes in all.
     pub(crate) fn offer(&mut self, total: u64) {
         (self.total, self.segments) = (total, (total / self.payload).saturating_add(1));
+    }
+
+    /// A segment has no more than `payload` bytes.
+    pub(crate) fn set_segment(&mut self, payload: u64) {
+        if self.grouped {
+            self.payload = payload;
+        }
     }
 
     /// What the application is to write in all, in bytes.
@@ -288,7 +296,8 @@ impl Unsent {
 
     /// The buffer grows to some `times` the window.
     pub(crate) fn expand(&mut self, cwnd: u32, times: u64) {
-        let wanted = (times * u64::from(cwnd.max(10)) * SEGMENT_ROOM).min(self.most);
+        let room = (self.payload + SEGMENT_ROOM.0).next_power_of_two() + SEGMENT_ROOM.1;
+        let wanted = (times * u64::from(cwnd.max(10)) * room).min(self.most);
         if wanted > self.size {
             self.set_size(wanted);
         }

@@ -44,14 +44,17 @@ impl Linux {
     pub fn write_more(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.unsent.is_done() {
             self.waiting = false;
-            return;
+        } else {
+            self.note_idleness();
+            self.restart_after_idle(now);
+            if self.unsent.is_grouped() {
+                while self.call(now, CALL, CallEnds::Pushed, out) {}
+            } else if self.write_single() {
+                self.push(now, out);
+            }
         }
-        self.note_idleness();
-        self.restart_after_idle(now);
-        if self.unsent.is_grouped() {
-            while self.call(now, CALL, CallEnds::Pushed, out) {}
-        } else if self.write_single() {
-            self.push(now, out);
+        if self.closing && self.unsent.is_done() {
+            self.shut(now, out);
         }
     }
 
@@ -139,10 +142,10 @@ impl Linux {
     /// as a segment of its own.
     pub fn close(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.closed = true;
-        if !self.has_data() {
-            self.limit += 1;
+        self.closes();
+        if self.closing {
+            self.shut(now, out);
         }
-        self.push(now, out);
     }
 
     /// Whether all that was written is sent, and the window is not what limits the connection.
@@ -171,6 +174,7 @@ impl Linux {
             self.write_more(now, out);
         }
         self.unsent.offer(self.unsent.written);
+        self.offered = self.unsent.written;
         (self.unsent.written - before) / self.options.payload
     }
 
@@ -235,7 +239,7 @@ impl Linux {
     pub(super) fn count_segments(&mut self) {
         let left = self.unsent.written.saturating_sub(self.lengths.before(self.next));
         if left > 0 && self.unsent.is_grouped() {
-            self.limit = self.next + left.div_ceil(self.options.payload);
+            self.limit = self.next + left.div_ceil(self.mss);
         }
     }
 

@@ -35,7 +35,10 @@ impl Receiver {
         out: &mut Vec<FullAck>,
     ) {
         let Some(mut answers) = self.answers.take() else { return };
-        if seq == 0 && self.next <= 1 {
+        if options.flags.probe {
+            answers.open(now);
+            answers.on_probe(now, self.next, out);
+        } else if seq == 0 && self.next <= 1 {
             self.store(0);
             out.push(answers.on_syn(now, options));
         } else {
@@ -67,7 +70,7 @@ impl Receiver {
         options: &SegmentOptions,
         mut answer: impl FnMut(Time, u64, &AckOptions),
     ) -> u32 {
-        let in_order = self.takes_full_fast(run.first);
+        let in_order = self.takes_full_fast(run.first) && bytes > Bytes::ZERO;
         let fast = |answers: &&mut Box<Answers>| in_order && answers.is_fast(options);
         let Some(answers) = self.answers.as_mut().filter(fast) else { return 0 };
         let (mut at, mut seq) = (run.at, run.first);
@@ -100,6 +103,13 @@ impl Receiver {
         let next = self.next;
         if let Some(answers) = &mut self.answers {
             out.push(answers.on_answer(now, options.stamp, (first, next)));
+        }
+    }
+
+    /// The answer to the SYN goes with data, whose sender repeats it.
+    pub fn leave_syn(&mut self) {
+        if let Some(answers) = &mut self.answers {
+            answers.leave_syn();
         }
     }
 

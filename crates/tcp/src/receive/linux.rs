@@ -9,6 +9,8 @@
 mod blocks;
 mod delay;
 mod echo;
+mod room;
+mod syn;
 mod window;
 
 use burstlab_units::{Bytes, Time};
@@ -16,11 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, WindowLaw};
 use crate::lengths::Lengths;
-use crate::linux::Clock;
+use crate::linux::{Clock, earliest};
 use crate::segment::{Ack, AckOptions, SegmentOptions};
 use blocks::Blocks;
 use delay::Delay;
 use echo::Echo;
+use syn::SynTimer;
 use window::Advertised;
 
 /// What the first SACK block costs besides itself: kind, length, and two bytes of padding.
@@ -79,10 +82,16 @@ pub(super) struct Answers {
     recent: u32,
     /// When the SYN was answered; `None` once the connection is there.
     answered: Option<Time>,
+    /// When that answer goes again.
+    syn: SynTimer,
     /// Segments there above a hole.
     early: u64,
     /// Segments in order that the application has not read yet.
     unread: u64,
+    /// The segment that is a FIN alone, once it has come.
+    fin: Option<u64>,
+    /// When the last probe of the window was answered, in ticks.
+    probed: Option<u64>,
 }
 
 impl Answers {
@@ -109,8 +118,11 @@ impl Answers {
             seen: Time::ZERO,
             recent: 0,
             answered: None,
+            syn: SynTimer::new(config),
             early: 0,
             unread: 0,
+            fin: None,
+            probed: None,
         }
     }
 
@@ -118,11 +130,24 @@ impl Answers {
     pub(super) fn on_syn(&mut self, now: Time, options: &SegmentOptions) -> FullAck {
         let again = self.answered.is_some();
         self.answered = Some(if again { Time::MAX } else { now });
-        (self.recent, self.told) = (options.stamp, 1);
+        if !again {
+            self.recent = options.stamp;
+        }
+        self.told = 1;
+        self.syn.set(now);
+        self.answer_to_syn(now)
+    }
+
+    fn answer_to_syn(&mut self, now: Time) -> FullAck {
         let (mut ack, mut told) = self.whole(now, 1);
         ack.size += syn_options(self.timestamps);
-        told.window = self.window.of_syn();
+        (told.window, told.opens) = (self.window.of_syn(), true);
         (ack, told)
+    }
+
+    /// The answer to the SYN goes with data, whose sender repeats it.
+    pub(super) fn leave_syn(&mut self) {
+        self.syn.clear();
     }
 
     /// The SYN arrives that answers the one of this host, for the first time or again: with it the
@@ -170,6 +195,7 @@ impl Answers {
     /// The ACK of the SYN's ACK arrives, or the first data do.
     pub(super) fn open(&mut self, now: Time) {
         let Some(answered) = self.answered.take() else { return };
+        self.syn.clear();
         if answered < now {
             let rtt = self.clock.us(now) - self.clock.us(answered);
             self.delay.learn(rtt);
@@ -247,6 +273,9 @@ impl Answers {
         if self.echo.accept(options.flags) {
             self.delay.now();
         }
+        if bytes == 0 {
+            return self.on_fin(now, seq, place, out);
+        }
         if place.beyond || seq < place.before {
             if seq < place.before && self.d_sack {
                 self.blocks.twice(seq, seq + 1);
@@ -264,8 +293,10 @@ impl Answers {
             let bytes = self.lengths.between(place.before, place.next);
             let first = self.lengths.of(place.before);
             self.window.read(self.clock.us(now), first, bytes);
-            if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
-                self.send(now, place.next, out);
+            let next = place.next;
+            let due = self.delay.ends_with_a_push(place.has_early) || self.is_due(next);
+            if due || self.opens(next) {
+                self.send(now, next, out);
             }
         }
     }
@@ -277,6 +308,7 @@ impl Answers {
         self.answered.is_none()
             && self.early == 0
             && self.blocks.is_empty()
+            && self.window.is_wide_open()
             && self.echo.is_off()
             && !self.is_old(options)
     }
@@ -480,19 +512,29 @@ impl Answers {
             return;
         }
         let next = place.next;
-        let two = self.is_two(next) && self.window.is_wide(self.early + self.unread);
+        let two = self.is_two(next) && self.is_wide();
         let compresses = place.has_early.then_some(self.sack);
         if two || self.delay.decide(now, next, compresses, self.window.round_trip()) {
             self.send(now, next, out);
         }
     }
 
+    pub(super) fn fin(&self) -> Option<u64> {
+        self.fin
+    }
+
+    #[inline]
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.delay.deadline()
+        earliest(self.delay.deadline(), self.syn.deadline())
     }
 
     /// A timer runs out.
     pub(super) fn on_timeout(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
+        if self.syn.takes(now) {
+            self.answered = Some(Time::MAX);
+            let answer = self.answer_to_syn(now);
+            out.push(answer);
+        }
         // The timer of an ACK for several does not read the clock: its time stamp is that of the
         // last segment (`tcp_compressed_ack_kick`).
         let read = if self.delay.compresses_until(now) { self.seen } else { now };
@@ -503,7 +545,7 @@ impl Answers {
 
     fn send(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
         let ack = self.build(next);
-        let offer = self.window.offer(self.early + self.unread);
+        let offer = self.offer();
         out.push((ack, self.answer(self.clock.tick(now), next, offer)));
     }
 
@@ -521,7 +563,7 @@ impl Answers {
 
     /// An ACK with what it carries, which does not go, or goes with something else.
     fn whole(&mut self, now: Time, next: u64) -> FullAck {
-        let offer = self.window.offer(self.early + self.unread);
+        let offer = self.offer();
         (self.build(next), self.options(self.clock.tick(now), next, offer))
     }
 
@@ -551,6 +593,7 @@ impl Answers {
             echo: self.recent,
             window: self.window.advertise(since, offer),
             marked: self.echo.says(),
+            opens: false,
         }
     }
 }

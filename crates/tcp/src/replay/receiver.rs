@@ -160,7 +160,12 @@ impl ReceiverPlayer {
         let (seq, length): (u64, u64) = (seq.parse().ok()?, length.parse().ok()?);
         let (flags, stamp): (u32, i64) = (flags.parse().ok()?, stamp.parse().ok()?);
         let markable = true;
-        let flags_of = SegmentFlags { push: flags & PSH != 0, reduced: flags & CWR != 0, markable };
+        let flags_of = SegmentFlags {
+            push: flags & PSH != 0,
+            reduced: flags & CWR != 0,
+            markable,
+            probe: false,
+        };
         let options = SegmentOptions {
             stamp: stamp.max(0) as u32,
             echo: self.heard,

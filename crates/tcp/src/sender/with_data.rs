@@ -51,6 +51,14 @@ impl Sender {
         }
     }
 
+    /// The application keeps the connection open behind what it writes: no FIN follows, on a
+    /// connection with options.
+    pub fn stay_open(&mut self) {
+        if let Some(linux) = &mut self.linux {
+            linux.stay_open();
+        }
+    }
+
     /// On a connection with options: the smoothed round trip in microseconds and the time-out in
     /// ticks of a millisecond, for the [receiver](crate::Receiver::know_round_trip) at this host.
     #[must_use]

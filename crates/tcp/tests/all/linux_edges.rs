@@ -24,7 +24,7 @@ fn opened_late(at: Time, echo: u32) -> Sender {
         sender.on_timeout(due, &mut out);
     }
     let ack = Ack { next: 1, sack: SackBlocks::NONE, size: Bytes::new(52) };
-    let options = AckOptions { stamp: 1, echo, window: WINDOW as u32, marked: false };
+    let options = AckOptions { stamp: 1, echo, window: WINDOW as u32, marked: false, opens: true };
     sender.on_full_ack(at, &ack, &options, &mut out);
     sender
 }
@@ -50,7 +50,8 @@ fn without_an_echo_the_time_out_is_three_seconds_behind_a_repeated_syn() {
     let due = sender.poll_timeout().expect("there is a timer");
     sender.on_timeout(due, &mut out);
     let ack = Ack { next: 1, sack: SackBlocks::NONE, size: Bytes::new(40) };
-    let options = AckOptions { stamp: 0, echo: 0, window: WINDOW as u32, marked: false };
+    let options =
+        AckOptions { stamp: 0, echo: 0, window: WINDOW as u32, marked: false, opens: true };
     sender.on_full_ack(ms(1_034), &ack, &options, &mut out);
     assert_eq!(sender.rto(), Span::from_secs(3));
 }

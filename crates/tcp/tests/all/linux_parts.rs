@@ -64,8 +64,9 @@ fn without_parts_segments_are_whole() {
 
 #[test]
 fn a_window_below_a_segment_takes_none() {
-    let mut sender = opened(&LinuxOptions::default(), FULL - 1);
-    assert_eq!(write(&mut sender, u64::MAX), []);
+    let mut sender = opened(&LinuxOptions::default(), 2 * FULL);
+    assert_eq!(write(&mut sender, u64::MAX), [(1, FULL), (2, FULL)]);
+    assert_eq!(hear(&mut sender, 200, 3, FULL - 1), []);
 }
 
 #[test]
@@ -120,11 +121,11 @@ fn a_call_that_announces_more_ends_no_push_before_half_a_window_is_written() {
     let options = LinuxOptions { parts: false, ..LinuxOptions::default() };
     let pushes = |window: u64, ends: CallEnds| {
         let (mut sender, mut out) = (opened(&options, window), Vec::new());
-        sender.append(ms(100), 1, ends, &mut out);
-        out[0].flags.push
+        sender.append(ms(100), 2, ends, &mut out);
+        out.last().expect("they went").flags.push
     };
     assert!(pushes(100_000, CallEnds::Pushed));
     assert!(!pushes(100_000, CallEnds::More));
-    assert!(pushes(2 * FULL - 2, CallEnds::More), "more than half the window");
-    assert!(!pushes(2 * FULL, CallEnds::More), "half the window");
+    assert!(pushes(4 * FULL - 2, CallEnds::More), "more than half the window");
+    assert!(!pushes(4 * FULL, CallEnds::More), "half the window");
 }

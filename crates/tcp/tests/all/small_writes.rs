@@ -17,6 +17,8 @@ fn ack(next: u64) -> Ack {
 fn opened(given: &Overrides) -> (Sender, u64) {
     let config = Config::resolve(given).expect("is valid");
     let mut sender = Sender::new(&config);
+    // Data alone are looked at: no FIN follows them.
+    sender.stay_open();
     sender.start(Time::ZERO, &mut Vec::new());
     sender.on_ack(ms(10), &ack(1), &mut Vec::new());
     (sender, config.headers().get())

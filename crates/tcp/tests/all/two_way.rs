@@ -131,7 +131,7 @@ fn linux(sack: bool) -> Config {
 }
 
 fn told(stamp: u32, echo: u32, window: u32) -> AckOptions {
-    AckOptions { stamp, echo, window, marked: false }
+    AckOptions { stamp, echo, window, marked: false, opens: false }
 }
 
 #[test]

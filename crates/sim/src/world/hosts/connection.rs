@@ -62,7 +62,7 @@ impl Tally {
     }
 
     /// Whether nothing is on its way.
-    fn settled(&self) -> bool {
+    fn is_settled(&self) -> bool {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
     }
@@ -171,6 +171,10 @@ impl Flow {
     ) -> Self {
         let sum = |sum: u64, &(_, bytes): &(Time, u64)| sum.saturating_add(bytes);
         let bytes = writes.as_ref().map(|writes| writes.iter().fold(0, sum));
+        let mut sender = Sender::with_classes(&kind.config, kind.classes.as_deref());
+        if !kind.closes {
+            sender.stay_open();
+        }
         Self {
             id,
             key,
@@ -179,7 +183,7 @@ impl Flow {
             demand: None,
             vacant: false,
             start,
-            sender: Sender::with_classes(&kind.config, kind.classes.as_deref()),
+            sender,
             receiver: Receiver::new(&kind.config),
             kind: Arc::clone(kind),
             stack: None,
@@ -216,9 +220,19 @@ impl Flow {
 
     /// Whether nothing of it is on its way or still to come.
     pub(in crate::world) fn settled(&self) -> bool {
-        self.tally().settled()
+        self.tally().is_settled()
             && self.sender.poll_timeout().is_none()
             && self.receiver.poll_timeout().is_none()
+    }
+
+    /// Whether data wait, nothing of it is under way or to be written, and no timer is set.
+    pub(in crate::world) fn is_dead(&self) -> bool {
+        if let Some(stack) = &self.stack {
+            let waits = self.bytes.is_some() && self.received.is_none();
+            return waits && self.tally.is_settled() && stack.is_silent();
+        }
+        let begun = self.sender.counters().segments_sent > 0;
+        begun && !self.sender.finished() && self.settled() && self.sender.poll_release().is_none()
     }
 
     /// Time-outs whose losses were all in one burst.

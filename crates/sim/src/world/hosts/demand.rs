@@ -159,7 +159,7 @@ impl Demands {
         let kinds = demands.iter().zip(&resolved.demand_tcp).map(|(demand, config)| {
             let (name, label) = (demand.name.as_ref(), demand.label.as_ref());
             let called = Called { table: "demand", name, label };
-            Arc::new(FlowKind::new(resolved, &called, demand.class, config))
+            Arc::new(FlowKind::new(resolved, &called, demand.class, config).closing(demand.closes))
         });
         Self {
             kinds: kinds.collect(),

@@ -182,7 +182,9 @@ impl Hosts {
     ) -> Option<AckPacket> {
         let flow = &mut self.flows[packet.flow as usize];
         let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
-        let handshake = packet.seq == 0 && packet.nth == 1 && flow.receiver.next() > 0;
+        let probe = carried.is_some_and(|options| options.flags.probe);
+        let again = packet.nth > 1 || flow.receiver.next() == 0 || probe;
+        let handshake = packet.seq == 0 && !again;
         if handshake {
             flow.receiver.on_handshake(now);
         } else {

@@ -187,6 +187,9 @@ impl Hosts {
             let next = flow.receiver.next();
             flow.receiver.note_blocks(u64::from(blocks));
             flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
+            if packet.seq == 0 {
+                flow.receiver.leave_syn();
+            }
             flow.has_taken(now, next);
         }
         self.full_acks.pop()

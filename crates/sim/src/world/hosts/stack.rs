@@ -105,6 +105,14 @@ impl Stack {
         Self { ends, acked: None, given_up, explained, counts, before, drawn: 0 }
     }
 
+    /// Whether it has begun, and neither host has an alarm.
+    pub(super) fn is_silent(&self) -> bool {
+        let alarm = |end: &End| {
+            end.host.lock().unwrap_or_else(PoisonError::into_inner).poll_timeout().is_some()
+        };
+        self.ends[NEAR].aboard.kept() > 0 && !self.ends.iter().any(alarm)
+    }
+
     /// A data packet is lost; returns whether the sender still waits for it.
     pub(super) fn lose(&mut self, number: u64) -> bool {
         self.ends[NEAR].aboard.take(number);
@@ -187,6 +195,13 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             seed: (share * (1_u64 << 53) as f64) as u64,
         };
         flow.stack = Some(Box::new(Stack::new(stacks.hosts(&connection))));
+    }
+}
+
+impl Flow {
+    /// Whether its hosts are third-party.
+    pub(in crate::world) fn is_third_party(&self) -> bool {
+        self.stack.is_some()
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Simple;
 
 impl Stacks for Simple {
     fn names(&self) -> Vec<&str> {
-        vec!["simple", "repairing", "endless", "restless", "garbage"]
+        vec!["simple", "repairing", "endless", "restless", "garbage", "silent"]
     }
 
     fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
@@ -38,6 +38,7 @@ impl Stacks for Simple {
         let sender: Box<dyn Host> = match connection.stack.as_str() {
             "simple" => Box::new(Sender { left: left.0, ..Sender::default() }),
             "repairing" => Box::new(Sender { left: left.0, repairs: true, ..Sender::default() }),
+            "silent" => Box::new(Silent(false)),
             other => Box::new(Bad(other.to_string())),
         };
         [sender, Box::new(Receiver::default())]
@@ -176,6 +177,33 @@ impl Host for Receiver {
 
     fn state(&self) -> HostState {
         HostState { received: self.received, packet: 1, ..Default::default() }
+    }
+}
+
+/// A host that sends one packet and then waits for ever. Whether it has sent it.
+#[derive(Debug)]
+struct Silent(bool);
+
+impl Host for Silent {
+    fn start(&mut self, _now: Time) {}
+    fn handle(&mut self, _now: Time, _packet: Packet) {}
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        let sends = !std::mem::replace(&mut self.0, true);
+        sends.then(|| Packet { size: Bytes::new(PAYLOAD + 28), bytes: vec![0; 8] })
+    }
+
+    fn poll_timeout(&mut self) -> Option<Time> {
+        None
+    }
+
+    fn poll_event(&mut self) -> Option<HostEvent> {
+        None
+    }
+
+    fn state(&self) -> HostState {
+        HostState { packet: PAYLOAD, ..HostState::default() }
     }
 }
 

@@ -37,7 +37,15 @@ pub(crate) fn simulation(scenario: &Value, seed: u64, trace: Trace) -> Simulatio
 }
 
 pub(crate) fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    simulation(scenario, seed, trace).run(&Monitor::default())
+    let output = simulation(scenario, seed, trace).run(&Monitor::default());
+    no_connection_is_dead(&output.summary, scenario);
+    output
+}
+
+/// Whatever is lost, no connection of ours waits for ever with nothing under way and no timer set.
+fn no_connection_is_dead(summary: &Summary, scenario: &Value) {
+    let dead = summary.warnings.iter().find(|warning| warning.contains("no timer is set"));
+    assert!(dead.is_none(), "{dead:?}: {scenario}");
 }
 
 /// The numbers of a run without a trace.

@@ -173,6 +173,16 @@ impl Delay {
         self.blocks = blocks;
     }
 
+    /// ACKs are left to data from now on.
+    pub(super) fn leave_to_data(&mut self) {
+        self.answers = true;
+    }
+
+    /// No ACK is to go at once for the time being.
+    pub(super) fn calm(&mut self) {
+        self.quick = 0;
+    }
+
     /// A segment of `bytes` came, and with it perhaps the end of a push. A short one also ends one,
     /// unless the one before was as short (`tcp_measure_rcv_mss`).
     #[inline]

@@ -25,6 +25,14 @@ const FIELD: u64 = 65_535;
 const SCALE_MOST: u32 = 14;
 /// The first measurement of what is read begins with so many segments.
 const FIRST_READ: u64 = 10;
+/// Where less of the buffer is free than its part by so many binary digits the window closes.
+const CLOSED_BELOW: u32 = 4;
+/// A window of so few segments may have to be closed, or a buffer with room for no more than these.
+const FEW: u64 = 12;
+const FEW_HELD: u64 = 4;
+/// Two segments wait for their ACK, and the window grows by four until it goes, half of which
+/// counts; and one is spare.
+const STEP: u64 = 5;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Advertised {
@@ -42,6 +50,8 @@ pub(super) struct Advertised {
     most: u64,
     /// How wide the window may be by now (`rcv_ssthresh`).
     threshold: u64,
+    /// Whether a few segments close the window, or most of the buffer.
+    tight: bool,
     /// What the last ACK offered.
     offered: u64,
     /// The round trip as it looks from here, times 8, in microseconds, and the echo it is from.
@@ -99,6 +109,7 @@ impl Advertised {
             clamp,
             most,
             threshold: offered.min(clamp),
+            tight: true,
             offered,
             rtt_8: 0,
             echoed: 0,
@@ -145,6 +156,7 @@ impl Advertised {
         self.share = (bytes * SHARE_WHOLE / room(bytes + self.headers)).max(1);
         self.clamp = self.data(self.buffer).min(self.most);
         self.threshold = self.threshold.min(self.clamp);
+        self.look();
     }
 
     /// A segment came, and so many are in the buffer: the window may be wider by two. Answers
@@ -158,6 +170,9 @@ impl Advertised {
         let grows = most > self.threshold;
         if grows {
             self.threshold = (self.threshold + 2 * self.payload).min(most);
+            if self.tight {
+                self.look();
+            }
         }
         grows
     }
@@ -171,26 +186,71 @@ impl Advertised {
     /// The window that there is room for with so many segments in the buffer.
     #[inline]
     pub(super) fn offer(&self, held: u64) -> u64 {
-        self.scaled(self.room_beside(held).min(self.threshold))
+        self.scaled(self.room_beside(held).min(self.threshold), self.payload)
     }
 
-    /// Whether the window would be at least as wide as it was with so many segments in the buffer:
-    /// else the ACK waits until the application has read.
-    pub(super) fn is_wide(&self, held: u64) -> bool {
-        self.is_as_wide(self.offer(held))
+    /// The same where much may be in the buffer, with what a full segment has as far as known, and
+    /// whether that is more than half of the buffer: then the window closes before it is silly
+    /// (RFC 9293 section 3.8.6.2.2, `__tcp_select_window`).
+    pub(super) fn select(&self, held: u64, segment: u64) -> (u64, bool) {
+        let allowed = self.data(self.buffer);
+        let whole = self.clamp.min(allowed);
+        let segment = segment.min(whole).max(1);
+        let mut free = self.room_beside(held);
+        let squeezed = free < whole >> 1;
+        if squeezed {
+            free = free >> self.scale << self.scale;
+            if free < allowed >> CLOSED_BELOW || free < segment {
+                return (0, true);
+            }
+        }
+        (self.scaled(free.min(self.threshold), segment), squeezed)
     }
 
-    /// The same of what there is room for.
+    /// What is left of the window of the last ACK, since which so many bytes came in order.
+    fn left(&self, since: u64) -> u64 {
+        self.offered.saturating_sub(since)
+    }
+
+    /// Whether the application has made so much room by reading that an ACK tells of it, where the
+    /// window is to be `offer`: at least twice what is left (`__tcp_cleanup_rbuf`).
+    pub(super) fn opens(&self, since: u64, offer: impl FnOnce() -> u64) -> bool {
+        let left = self.left(since);
+        if 2 * left > self.clamp {
+            return false;
+        }
+        let offer = offer();
+        offer > 0 && offer >= 2 * left
+    }
+
+    /// Whether many segments in order, two of which wait for their ACK at most, neither close the
+    /// window nor [open](Self::opens) it.
+    #[inline]
+    pub(super) fn is_wide_open(&self) -> bool {
+        let half = (self.threshold >> 1) + STEP * self.payload + (1 << self.scale);
+        !self.tight && self.offered >= half
+    }
+
+    /// Sees whether it is tight.
+    #[cold]
+    fn look(&mut self) {
+        let few = self.threshold.min(self.clamp) < FEW * self.payload;
+        let whole = self.clamp.min(self.data(self.buffer));
+        self.tight = few || self.room_beside(FEW_HELD) < whole >> 1;
+    }
+
+    /// Whether the window would be at least as wide as it was, of what there is room for: else the
+    /// ACK waits until the application has read.
     #[inline]
     pub(super) fn is_as_wide(&self, offer: u64) -> bool {
         offer >= self.offered
     }
 
     #[inline]
-    fn scaled(&self, window: u64) -> u64 {
+    fn scaled(&self, window: u64, segment: u64) -> u64 {
         match self.scale {
-            0 if window > self.offered || window + self.payload <= self.offered => {
-                window - window % self.payload
+            0 if window > self.offered || window + segment <= self.offered => {
+                window - window % segment
             }
             0 => self.offered,
             scale => Self::up_to_scale(window, scale),
@@ -208,7 +268,7 @@ impl Advertised {
     /// room for [`offer`](Self::offer). What was offered is not taken back.
     #[inline]
     pub(super) fn advertise(&mut self, since: u64, offer: u64) -> u32 {
-        let left = self.offered.saturating_sub(since);
+        let left = self.left(since);
         let mut window = offer;
         if window < left {
             window = Self::up_to_scale(left, self.scale);
@@ -298,6 +358,7 @@ impl Advertised {
             if buffer > self.buffer {
                 self.buffer = buffer;
                 self.clamp = self.data(buffer).min(self.most);
+                self.look();
             }
             self.read_before = self.read;
         }

@@ -43,6 +43,8 @@ pub(in crate::world) struct FlowKind {
     /// Bytes of application data in a full segment.
     pub(super) payload: u64,
     pub(in crate::world) class: u32,
+    /// Whether its application closes the connection behind what it writes.
+    pub(super) closes: bool,
 }
 
 impl FlowKind {
@@ -85,11 +87,18 @@ impl FlowKind {
             impatient: config.variant == Variant::Vegas,
             payload: config.segment_size.get() - config.headers().get(),
             class,
+            closes: true,
         }
     }
 }
 
 impl FlowKind {
+    /// The same where its application closes the connection, or keeps it open.
+    pub(in crate::world::hosts) fn closing(mut self, closes: bool) -> Self {
+        self.closes = closes;
+        self
+    }
+
     /// The same with these hosts on the air.
     pub(super) fn with_stations(mut self, on_air: [bool; 2]) -> Self {
         self.by_the_clock |= on_air != [false; 2];

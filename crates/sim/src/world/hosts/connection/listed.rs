@@ -36,7 +36,7 @@ impl Flow {
             let (name, label) = (one.name.as_ref(), one.label.as_ref());
             let called = Called { table: "flows", name, label };
             let kind = FlowKind::new(resolved, &called, one.class, config);
-            let kind = kind.with_stations(on_air).with_stack(one);
+            let kind = kind.with_stations(on_air).with_stack(one).closing(one.closes);
             let back =
                 one.reverse.as_ref().map(|back| Arc::new(kind.clone().of_both_ways(Some(back))));
             let kind = if back.is_some() { kind.of_both_ways(None) } else { kind };

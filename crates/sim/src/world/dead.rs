@@ -1,0 +1,51 @@
+//! Connections that are dead: data wait, nothing is under way, and no timer is set. That no sender
+//! and no receiver may ever do, whatever is lost: it is a fault of theirs, or of ours.
+
+use super::World;
+use super::hosts::Flow;
+use crate::measure::DemandSummary;
+
+/// So many are named at most.
+const NAMED: usize = 5;
+
+impl World {
+    /// The connections that are dead now. Of a run beside which something goes on nobody knows.
+    fn dead(&self) -> Vec<&Flow> {
+        match self.outside {
+            Some(_) => Vec::new(),
+            None => self.hosts.live().filter(|flow| flow.is_dead()).collect(),
+        }
+    }
+
+    /// Names the connections that are dead at the end of the run.
+    pub(super) fn dead_flows(&self) -> Option<String> {
+        let dead = self.dead();
+        let first = dead.first()?;
+        let names: Vec<String> = dead.iter().take(NAMED).map(|flow| flow.id.to_string()).collect();
+        let more = dead.len() - names.len();
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let whose = match first.is_third_party() {
+            true => "the stack",
+            false => "Burstlab, and not of the scenario: report it with the scenario",
+        };
+        let flows = if dead.len() == 1 { "flow" } else { "flows" };
+        Some(format!(
+            "{flows} {}{rest}: data wait at the end, nothing is under way, and no timer is set, so \
+             that nothing would ever happen again; this is a fault of {whose}",
+            names.join(", ")
+        ))
+    }
+
+    /// How many listed flows, of those with an end, are dead and not received.
+    pub(super) fn dead_transfers(&self) -> usize {
+        let open = |flow: &&&Flow| flow.bytes.is_some() && flow.received.is_none();
+        let dead = self.dead();
+        dead.iter().filter(|flow| flow.demand.is_none()).filter(open).count()
+    }
+
+    /// Whether all transfers of a demand that did not end are dead.
+    pub(super) fn is_dead_demand(&self, number: usize, demand: &DemandSummary) -> bool {
+        let of_it = |flow: &&&Flow| flow.demand == Some(number as u32) && flow.received.is_none();
+        self.dead().iter().filter(of_it).count() as u64 >= demand.censored
+    }
+}

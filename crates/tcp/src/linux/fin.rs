@@ -1,0 +1,54 @@
+//! The end of a connection: where all data have left before the application closes, the FIN is a
+//! packet of its own. It is a segment without data, which is reported, lost and sent again as
+//! others are (`tcp_send_fin`, Linux 6.12).
+
+use burstlab_units::{Span, Time};
+
+use super::Linux;
+use crate::segment::Transmission;
+
+impl Linux {
+    /// Where the application keeps the connection open, no FIN follows what it writes.
+    pub(crate) fn stay_open(&mut self) {
+        self.keeps_open = true;
+    }
+
+    /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
+    #[must_use]
+    pub fn echoed(&self, now: Time, echo: u64) -> Time {
+        let ms = (self.clock.us(now) / 1_000).saturating_sub(echo).max(1);
+        Time::from_ps(now.as_ps().saturating_sub(Span::from_ms(ms).as_ps()))
+    }
+
+    /// The SYN went so many times more than once before the connection was there.
+    pub fn repeated_syns(&mut self, times: u32) {
+        self.syn.1 = times;
+        self.sent_again_ever += u64::from(times);
+        if times > 1 {
+            self.window.cwnd = 1;
+        }
+    }
+
+    /// The application closes once all is written.
+    pub(super) fn closes(&mut self) {
+        self.closing = self.fin.is_none() && !self.keeps_open;
+    }
+
+    /// All is written and the application closes: the FIN goes with the last data that wait, or as
+    /// a segment of its own.
+    #[cold]
+    pub(super) fn shut(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        self.closing = false;
+        if !self.has_data() {
+            self.fin = Some(self.next);
+            self.limit = self.next + 1;
+        }
+        self.push(now, out);
+    }
+
+    /// Whether segment `seq` is a FIN alone.
+    #[inline]
+    pub(crate) fn is_fin(&self, seq: u64) -> bool {
+        self.fin == Some(seq)
+    }
+}
