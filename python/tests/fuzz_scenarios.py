@@ -42,7 +42,7 @@ MEMORY = 6 << 30
 
 #: Seconds until Ctrl-C, and until it has to be heard on a machine that has other things to do; and
 #: seconds of processors that may go by from there to the end of the process.
-RUNS_S, HEARD_S, HEARD_CPU_S = 0.6, 20.0, 0.5
+RUNS_S, HEARD_S, HEARD_CPU_S = 0.6, 20.0, 2.0
 
 #: Seconds that a scenario may take to be resolved, whatever it is.
 RESOLVED_S = 60.0

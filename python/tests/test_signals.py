@@ -16,8 +16,9 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: Time on processors that may go by from the signal to the end, in s.
-SOON_S = 0.5
+#: Time on processors that may go by from the signal to the end, in s: half a second is wanted, and
+#: a machine that does other work takes up to twice as long for the same instructions.
+SOON_S = 1.0
 
 LONG = """
 [network]
