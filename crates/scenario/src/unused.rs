@@ -114,7 +114,7 @@ fn late_entries(scenario: &Scenario) -> Vec<String> {
     all.into_iter().filter_map(|(path, at, what)| late(&path, at, end, what)).collect()
 }
 
-/// Failures, and changes of routes after them, that no burst meets. They go on while the run drains.
+/// Failures, and changes of routes after them, that no burst meets. They go on while a run drains.
 fn late_failures(scenario: &Scenario) -> Vec<String> {
     let run = &scenario.run;
     let end = (Time::ZERO + run.duration).saturating_add(run.drain.unwrap_or_default());

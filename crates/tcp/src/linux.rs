@@ -45,6 +45,7 @@ pub use alone::LawAlone;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
+use fin::Ending;
 use hystart_plus_plus::HystartPlusPlus;
 use law::{Facts, LinuxLaw};
 pub(crate) use options::SEND_OVERHEAD;
@@ -188,11 +189,8 @@ pub struct Linux {
     waiting: bool,
     /// Whether nothing follows what is written.
     closed: bool,
-    /// Whether the application keeps the connection open behind that, or is yet to close it.
-    keeps_open: bool,
-    closing: bool,
-    /// The segment that is a FIN alone.
-    fin: Option<u64>,
+    /// What follows what is written: a FIN, or nothing yet.
+    ending: Ending,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
     /// The receiver's window in bytes and in segments, and the widest ever in both.
@@ -279,9 +277,7 @@ impl Linux {
             small: 0,
             waiting: false,
             closed: false,
-            keeps_open: false,
-            closing: false,
-            fin: None,
+            ending: Ending::default(),
             high: 0,
             window_bytes: 0,
             window_segments: 0,
@@ -590,23 +586,5 @@ impl Linux {
         if !self.reductions.excused {
             self.law.loses(&self.window, seq, &stamp, (self.delivered, self.lost_ever));
         }
-    }
-
-    /// Twice the window a round trip in slow start, 1.2 times else, in bytes a second.
-    fn update_pacing_rate(&mut self) {
-        if let Some(rate) = self.law.pacing_rate() {
-            self.pacing_rate = rate;
-            return;
-        }
-        self.update_pacing_rate_of(self.outstanding());
-    }
-
-    /// The same for a law that does not decide on it, with so many segments outstanding.
-    fn update_pacing_rate_of(&mut self, outstanding: u32) {
-        let srtt_8 = self.estimator.srtt_8();
-        let ratio = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(self.window.cwnd.max(outstanding));
-        let rate = self.options.payload * 80_000 * ratio * segments;
-        self.pacing_rate = rate.checked_div(srtt_8).unwrap_or(rate);
     }
 }

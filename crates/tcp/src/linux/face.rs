@@ -206,7 +206,7 @@ impl Linux {
     pub(crate) fn end(&self) -> u64 {
         let left = self.unsent.total().saturating_sub(self.lengths.before(self.next));
         // The FIN is no data.
-        let next = self.fin.map_or(self.next, |fin| self.next.min(fin));
+        let next = self.ending.fin.map_or(self.next, |fin| self.next.min(fin));
         next.saturating_add(left.div_ceil(self.mss)).max(1)
     }
 

@@ -143,7 +143,7 @@ impl Linux {
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        let whole = !self.unsent.is_grouped() && self.fin.is_none() && !self.closing;
+        let whole = !self.unsent.is_grouped() && self.ending.fin.is_none() && !self.ending.is_due;
         self.pace.is_off() && whole && self.sacked | self.lost == 0
     }
 

@@ -3,14 +3,26 @@
 //! others are (`tcp_send_fin`, Linux 6.12).
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Linux;
 use crate::segment::Transmission;
 
+/// How a connection ends.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Ending {
+    /// Whether the application keeps the connection open behind what it writes.
+    keeps_open: bool,
+    /// Whether it is yet to close the connection.
+    pub(super) is_due: bool,
+    /// The segment that is a FIN alone.
+    pub(super) fin: Option<u64>,
+}
+
 impl Linux {
     /// Where the application keeps the connection open, no FIN follows what it writes.
     pub(crate) fn stay_open(&mut self) {
-        self.keeps_open = true;
+        self.ending.keeps_open = true;
     }
 
     /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
@@ -31,16 +43,16 @@ impl Linux {
 
     /// The application closes once all is written.
     pub(super) fn closes(&mut self) {
-        self.closing = self.fin.is_none() && !self.keeps_open;
+        self.ending.is_due = self.ending.fin.is_none() && !self.ending.keeps_open;
     }
 
     /// All is written and the application closes: the FIN goes with the last data that wait, or as
     /// a segment of its own.
     #[cold]
     pub(super) fn shut(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.closing = false;
+        self.ending.is_due = false;
         if !self.has_data() {
-            self.fin = Some(self.next);
+            self.ending.fin = Some(self.next);
             self.limit = self.next + 1;
         }
         self.push(now, out);
@@ -49,6 +61,6 @@ impl Linux {
     /// Whether segment `seq` is a FIN alone.
     #[inline]
     pub(crate) fn is_fin(&self, seq: u64) -> bool {
-        self.fin == Some(seq)
+        self.ending.fin == Some(seq)
     }
 }

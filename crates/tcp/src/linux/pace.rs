@@ -89,6 +89,24 @@ impl Pace {
 }
 
 impl Linux {
+    /// Twice the window a round trip in slow start, 1.2 times else, in bytes a second.
+    pub(super) fn update_pacing_rate(&mut self) {
+        if let Some(rate) = self.law.pacing_rate() {
+            self.pacing_rate = rate;
+            return;
+        }
+        self.update_pacing_rate_of(self.outstanding());
+    }
+
+    /// The same for a law that does not decide on it, with so many segments outstanding.
+    pub(super) fn update_pacing_rate_of(&mut self, outstanding: u32) {
+        let srtt_8 = self.estimator.srtt_8();
+        let ratio = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
+        let segments = u64::from(self.window.cwnd.max(outstanding));
+        let rate = self.options.payload * 80_000 * ratio * segments;
+        self.pacing_rate = rate.checked_div(srtt_8).unwrap_or(rate);
+    }
+
     /// What waited may leave.
     pub(super) fn on_pacing(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if !self.pace.take(self.clock.ns(now)) {

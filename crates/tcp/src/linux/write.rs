@@ -53,7 +53,7 @@ impl Linux {
                 self.push(now, out);
             }
         }
-        if self.closing && self.unsent.is_done() {
+        if self.ending.is_due && self.unsent.is_done() {
             self.shut(now, out);
         }
     }
@@ -143,7 +143,7 @@ impl Linux {
     pub fn close(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.closed = true;
         self.closes();
-        if self.closing {
+        if self.ending.is_due {
             self.shut(now, out);
         }
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 
 /// What a packet takes in the buffer, from a device that hands over one packet at a time: a buffer
-/// of one of these sizes with the packet, room in front of it and what describes its parts (`tun.c`,
-/// `skbuff.c`), and what describes that buffer. One of 1500 bytes takes 2304.
+/// of one of these sizes with the packet, room in front of it and what describes its parts
+/// (`tun.c`, `skbuff.c`), and what describes that buffer. One of 1500 bytes takes 2304.
 const HEADS: [u64; 5] = [576, 1_024, 2_048, 4_096, 8_192];
 const FRONT: u64 = 64;
 const PARTS: u64 = 320;
