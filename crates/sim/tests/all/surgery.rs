@@ -7,6 +7,9 @@ use crate::runs;
 use crate::runs::columns::{integers, table};
 use crate::runs::{BURSTS, merged, numbers, refused, resolved, run, summary};
 
+/// By how much a host of the [mesh] is ahead of the clock at most: the delay of a fibre, in ps.
+const AHEAD_PS: u64 = 10_000_000_000;
+
 fn path(assembly: &Value, forwarding: &str, listed: &[u64], node: u64) -> Value {
     json!({
         "network": {"core_nodes": 3},
@@ -229,10 +232,12 @@ fn two_runs_part_where_they_have_to_and_prices_are_those_of_whole_runs() {
 #[test]
 fn a_trace_from_where_they_part_is_the_end_of_a_whole_one() {
     let plain = mesh(&[]);
-    let spared = operated(&plain, &json!([{"burst": lost(&plain)[9]}]));
+    let burst = lost(&plain)[9];
+    let spared = operated(&plain, &json!([{"burst": burst}]));
     let first = runs::simulation(&plain, 3, Trace::default());
     let branches =
         Branches::part(first, &resolved(&spared), &Monitor::default()).expect("it is there");
+    let parted = branches.parted_ps;
     let mut traced = branches.other;
     traced.trace_from_here(runs::ALL);
     let found = traced.run(&Monitor::default());
@@ -243,7 +248,12 @@ fn a_trace_from_where_they_part_is_the_end_of_a_whole_one() {
         let column = if name == "bursts" { "closed_ps" } else { "t_ps" };
         let (part, all) = (integers(part, column), integers(all, column));
         assert!(part.len() > 50 && part.len() < all.len(), "{name}");
-        assert_eq!(part[..], all[all.len() - part.len()..], "{name}");
+        // A host may be ahead of the clock where they part: what it did by then has no row. It is
+        // never ahead of what another burst may change, which takes the shortest way at least.
+        let from = parted + AHEAD_PS;
+        let late =
+            |times: &[u64]| times.iter().copied().filter(|&at| at > from).collect::<Vec<_>>();
+        assert_eq!(late(&part), late(&all), "{name}");
     }
 }
 
