@@ -11,7 +11,7 @@ from typing import Any
 
 from burstlab.errors import ScenarioError
 from burstlab.loading import Document
-from burstlab.oracle import closings, entries
+from burstlab.oracle import both_ways, closings, entries
 from burstlab.oracle.linux import (
     HEADERS,
     TIMESTAMP,
@@ -477,6 +477,8 @@ def _run_phases(
         document = scenario_of(case, until_ps, sides)
         document["tcp"]["bbr_phase"] = phase
         try:
+            if case.entry.get("twoway"):
+                both_ways.count_losses(document)
             result = run(document, trace=("packets", "cwnd"), jobs=1)
         except ScenarioError as error:
             return LinuxOutcome(case, "path", False, first_difference=str(error))
