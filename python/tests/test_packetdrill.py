@@ -285,10 +285,11 @@ def test_so_much_that_all_has_to_go_is_pushed_though_more_is_announced(outcome):
     """Half the receiver's window was written since the last push (`forced_push`)."""
     window = "+.1 < . 1:1(0) ack 1 win 300\n"
     assert window in OPEN
-    small = OPEN.replace(window, "+.1 < . 1:1(0) ack 1 win 15\n")
-    calls = "+0 send(4, ..., 1000, MSG_MORE) = 1000\n"
-    assert outcome(small + calls + "+0 > P. 1:1001(1000) ack 1\n").outcome == "passed"
-    assert outcome(OPEN + calls + "+0 > P. 1:1001(1000) ack 1\n").outcome == "differs"
+    small = OPEN.replace(window, "+.1 < . 1:1(0) ack 1 win 23\n")
+    call = "+0 send(4, ..., 1000, MSG_MORE) = 1000\n"
+    calls = call + "+0 > . 1:1001(1000) ack 1\n" + call + "+0 > P. 1001:2001(1000) ack 1\n"
+    assert outcome(small + calls).outcome == "passed"
+    assert outcome(OPEN + calls).outcome == "differs"
 
 
 def test_the_kept_record_shows_its_commit():

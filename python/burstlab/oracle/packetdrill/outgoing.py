@@ -280,6 +280,13 @@ class Outgoing:
     def take(self) -> list[Sent]:
         """Return what left since the last time."""
         return [
-            Sent(self._pieces[segment - 1], again, pushes)
+            Sent(self._piece(segment), again, pushes)
             for segment, again, pushes in self._sender.take()
         ]
+
+    def _piece(self, segment: int) -> Piece:
+        """Return what a segment carries; a probe of a closed window has number 0 and no data."""
+        if segment == 0:
+            # It is one number below what is acknowledged, so that the receiver answers it.
+            return Piece(self.acked - 1, 0)
+        return self._pieces[segment - 1]
