@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,7 +86,8 @@ def begun(run: Run, number: int, end: Endpoint, before: Endpoint) -> Endpoint:
     mine &= packets["fate"] == "delivered"
     order = np.argsort(packets["delivered_ps"][mine], kind="stable")
     times, seqs = (packets[name][mine][order] for name in ("delivered_ps", "seq"))
-    found = _done(run, number - 1, before, times, seqs)["received_s"]
+    useful = Useful.of(run, number - 1, None)
+    found = _done(run, number - 1, before, useful, (times, seqs))["received_s"]
     if found is None:
         return replace(end, start=2**62, writes=[(2**62, size) for _, size in end.writes or []])
     start = round(found * 1e12) + end.replies
@@ -129,19 +131,49 @@ class Received:
 
 @dataclass
 class Useful:
-    """How much application data is in segments, of which the last may be short."""
+    """How much application data is in segments: what their packets have beside headers.
 
-    payload: int
+    A sender may count the last segment of all as whole: no more is in it than was written.
+    """
+
+    lengths: Mapping[int, int]
     written: int | None
+
+    @classmethod
+    def of(cls, run: Run, number: int, written: int | None) -> Useful:
+        """Read the segments of a flow in the order of their packets."""
+        packets, sack = run.table("packets"), run.table("packets_sack")
+        blocks = Counter(sack["packet"].tolist() if sack else ())
+        # Stored where any sender has such blocks, and of one size in the scenarios of the audit.
+        tables = [run.scenario["tcp"], *(flow["tcp"] for flow in run.scenario["flows"])]
+        sizes = [one["sack_block_size"] for one in tables if one.get("sack_block_size")]
+        block = size_bytes(sizes[0]) if sizes else 0
+        mine = np.flatnonzero((packets["flow"] == number) & (packets["kind"] == "data"))
+        lengths: dict[int, int] = {}
+        for row in mine.tolist():
+            seq, size = int(packets["seq"][row]), int(packets["size_bytes"][row])
+            lengths.setdefault(seq, size - _HEADERS - block * blocks[row] if seq else 0)
+        return cls(lengths, written)
 
     def bytes(self, segments: set[int]) -> int:
         """Return the bytes in some segments, counted from 1."""
-        if self.written is None:
-            return len(segments) * self.payload
-        whole, rest = divmod(self.written, self.payload)
-        return sum(
-            self.payload if one <= whole else rest if one == whole + 1 else 0 for one in segments
-        )
+        before, found = 0, 0
+        for seq in sorted(self.lengths):
+            length = self.lengths[seq]
+            if self.written is not None:
+                length = min(length, self.written - before)
+            before += length
+            found += length if seq in segments else 0
+        return found
+
+    def last(self, total: int) -> int | None:
+        """Return the segment in which so many bytes end; None: none has left that has it."""
+        before = 0
+        for seq in sorted(self.lengths):
+            before += self.lengths[seq]
+            if before >= total:
+                return seq
+        return None
 
 
 def check(run: Run, audit: Audit) -> None:
@@ -183,7 +215,7 @@ def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
     then = warm or receiver
     now = late_end or receiver
     written = None if end.writes is None else sum(b for at, b in end.writes if at < run.over)
-    useful = Useful(end.payload, written)
+    useful = Useful.of(run, number, written)
     measured = run.measured_s or float("inf")
     late = there & run.since_start(arrived)
     again = packets["transmission"][mine] > 1
@@ -202,7 +234,7 @@ def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
         **timer,
         **_bursts(run, mine),
         **_round_trips(run, number, end),
-        **_done(run, number, end, arrived[there][order], seqs[there][order]),
+        **_done(run, number, end, useful, (arrived[there][order], seqs[there][order])),
     }
 
 
@@ -318,20 +350,23 @@ def _pairs(packets: Mapping[str, Any], time: str, rows: Any) -> list[tuple[int, 
     return list(zip(packets[time][rows].tolist(), packets["seq"][rows].tolist(), strict=True))
 
 
-def _done(run: Run, number: int, end: Endpoint, times: Any, seqs: Any) -> dict[str, float | None]:
+def _done(
+    run: Run, number: int, end: Endpoint, useful: Useful, arrivals: tuple[Any, Any]
+) -> dict[str, float | None]:
     """When all that the application writes was at the receiver, and acknowledged at the sender."""
     if end.writes is None:
         names = ("bytes", "received_after_s", "acknowledged_after_s", "received_s", "completed_s")
         return dict.fromkeys(names)
     total = sum(size for _, size in end.writes)
-    last = -(-total // end.payload)
+    last = useful.last(total)
     receiver, received = Received(end.window), None
+    times, seqs = arrivals
     for at, seq in zip(times.tolist(), seqs.tolist(), strict=True):
         receiver.take(seq)
-        if receiver.next > last:
+        if last is not None and receiver.next > last:
             received = at * 1e-12
             break
-    heard = acknowledged(run, number, last)
+    heard = None if last is None else acknowledged(run, number, last)
     # What is acknowledged before all of it is written is not yet the end.
     if heard is not None:
         heard = max(heard, end.writes[-1][0] * 1e-12)
