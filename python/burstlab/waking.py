@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
 import time
@@ -62,6 +61,8 @@ def _wake(thread: threading.Thread) -> bool:
     frame: FrameType | None = frames.get(thread.ident or 0)
     while frame is not None:
         if frame.f_code.co_filename in _files:
+            import ctypes  # seldom needed, and slow to load
+
             number = ctypes.c_ulong(thread.ident or 0)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(KeyboardInterrupt))
             return True

@@ -91,7 +91,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "a switch slower than the offset",
         {
             "network": {"topology": "line", "nodes": 2},
-            "signalling": {"switching": "1 ms"},
+            "signalling": {"switching": "1 ms", "guard": "1 us"},
         },
         "signalling.guard",
         "write more than",

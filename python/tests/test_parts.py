@@ -127,7 +127,11 @@ def test_what_is_written_before_the_last_write_is_sent_to_its_byte():
     """Where no segment waits for more: a second after the write before."""
     writes = [1_000, 5_000, 100, 10_000]
     script = [{"at": f"{at} s", "bytes": f"{bytes_} B"} for at, bytes_ in enumerate(writes)]
-    document: dict[str, Any] = {**scenario(1), "flows": [{"script": script}], "loss": {}}
+    document: dict[str, Any] = {
+        **scenario(1),
+        "flows": [{"script": script, "closes": False}],
+        "loss": {},
+    }
     result = bl.run(document, trace=("packets",))
     lengths = [row["size_bytes"] - HEADERS for row in segments(result)]
     assert lengths == [1_000, *[PAYLOAD] * 3, 656, 100, *[PAYLOAD] * 6, 1_312]

@@ -49,7 +49,9 @@ def windows(document: dict[str, Any], begin: float) -> list[float]:
 )
 def test_no_byte_leaves_before_it_is_written(tcp, headers):
     writes = [(0.2 * n, 700 + 10 * n) for n in range(1, 7)]
-    document = {**path("3 ms", "10 Mb/s"), "tcp": tcp, "flows": script(*writes)}
+    (flow,) = script(*writes)
+    flows = [{**flow, "closes": False}]
+    document = {**path("3 ms", "10 Mb/s"), "tcp": tcp, "flows": flows}
     rows = sent(document)
     assert [size - headers for _, size in rows] == [count for _, count in writes]
     for (left, _), (written, _) in zip(rows, writes, strict=True):

@@ -20,6 +20,7 @@ from burstlab import again
 from burstlab.page import viewer
 from burstlab.page.playing import player
 from burstlab.studies import read as read_study
+from burstlab.sums import sealed
 
 LAW = """
 class Gentle:
@@ -220,7 +221,7 @@ def test_messages_name_commands_that_work(alone, burstlab):
     command = again.of_study(alone / "plan.toml", "study-again")
     assert burstlab(*words(command)).status == 0
     head = json.loads((alone / "study.json").read_text())
-    (alone / "study.json").write_text(json.dumps({**head, "format": 1}))
+    (alone / "study.json").write_text(json.dumps(sealed({**head, "format": 1})))
     answer = burstlab("results", alone)
     (command,) = re.findall(r"make it again: (burstlab study .*) --out DIR", answer.err)
     assert command == again.of_study(alone / "plan.toml", "x").removesuffix(" --out x")

@@ -17,6 +17,7 @@ from burstlab.plot.study import figures
 from burstlab.reproduce.paper import papers
 from burstlab.studies.called import called
 from burstlab.studies.verdicts import main_metrics, order, significance, versus
+from burstlab.sums import sealed
 
 SCENARIO: dict[str, Any] = {
     "edge": {"assembly": "timer", "timer": "5 ms"},
@@ -239,7 +240,7 @@ def test_a_point_that_is_not_there_is_refused(compared, burstlab, tmp_path):
     other.mkdir()
     for file in compared.iterdir():
         (other / file.name).write_bytes(file.read_bytes())
-    (other / "study.json").write_text(json.dumps({**head, "burstlab": "0.0.9"}))
+    (other / "study.json").write_text(json.dumps(sealed({**head, "burstlab": "0.0.9"})))
     answer = burstlab("run", other, "--point", 0, "--scheme", "reno")
     assert answer.status == 2
     assert "a study of burstlab 0.0.9" in answer.err

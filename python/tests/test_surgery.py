@@ -513,13 +513,3 @@ def test_a_burst_behind_the_end_comes_later(burstlab, tmp_path):
         assert burstlab("what-if", path, "--kill", "300", *flags).status == 0
     answer = burstlab("what-if", path, "--kill", "30000", "--until", "5 s")
     assert answer.status == 2 and "there is no such burst" in answer.err
-
-
-@pytest.mark.parametrize("burst", [5, 300])
-def test_two_runs_of_a_path_part_at_the_last_event_before_the_burst(burst):
-    path = {"edge": {"assembly": "timer", "timer": "40 ms"}, "run": {"duration": "20 s"}}
-    found = bl.what_if(path, kill=[burst])
-    rows = bl.run(path, trace="bursts").bursts.where(burst=burst, direction="data").to_pylist()
-    gap_s = rows[0]["closed_ps"] * 1e-12 - found.parted_s
-    # In slow start nothing happens for most of a round trip.
-    assert 0.0 <= gap_s < 0.1

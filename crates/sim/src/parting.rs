@@ -81,18 +81,15 @@ impl Branches {
         }
         first.world.keep_to_the_clock();
         let mut before = first.clone();
-        let (mut done, mut step) = (0, STEP);
+        let mut done = 0;
         while monitor.goes_on() && first.world.is_before(&surgery) {
             before = first.clone();
             // In a long run clones are made more seldom, so that they cost no more than its events.
-            step = (done / SHARE).max(STEP);
+            let step = (done / SHARE).max(STEP);
             done = done.saturating_add(step);
             if !first.steps(step, monitor) {
                 break;
             }
-        }
-        if !first.world.is_before(&surgery) {
-            approach(&mut before, &surgery, step, monitor);
         }
         // One that is open at the end is there, and nothing can be done to it.
         let numbered = first.world.numbered();
@@ -104,22 +101,6 @@ impl Branches {
         other.world.operate(surgery);
         let parted_ps = before.world.now().as_ps();
         Ok(Self { first: before, other, parted_ps })
-    }
-}
-
-/// Moves a run to the last event before which all bursts that are operated on are still to come: it
-/// is at most `left` events away.
-fn approach(run: &mut Simulation, surgery: &Surgery, mut left: u32, monitor: &Monitor) {
-    while left > 1 && monitor.goes_on() {
-        let half = left / 2;
-        let mut nearer = run.clone();
-        nearer.steps(half, monitor);
-        if nearer.world.is_before(surgery) {
-            *run = nearer;
-            left -= half;
-        } else {
-            left = half;
-        }
     }
 }
 

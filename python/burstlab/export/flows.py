@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,7 +49,8 @@ class FlowFacts:
     total
         Bytes of data in all, where that is known and they are offered at once; else 0.
     groups
-        Whether segments go in groups, of which the last one may be short.
+        Whether any segment may be short, not the last alone: with groups, and where the sender of
+        Linux sent what was written to its byte.
     short
         Then all short segments that were sent, rising, each with what it and those before it lack
         together, in bytes.
@@ -134,6 +136,8 @@ class Flows:
         self._scenario = result.scenario
         self._result = result
         self._replication = replication
+        #: The highest segment that each flow sent, of those that were looked at.
+        self._highest: Counter[int] = Counter()
         self.is_mesh = result.scenario["network"]["topology"] != "path"
         self._static: list[FlowFacts] = []
         for flow in result.scenario.get("flows", []):
@@ -185,7 +189,13 @@ class Flows:
 
     def __getitem__(self, number: int) -> FlowFacts:
         known = self._before_the_run(number)
-        return replace(known, short=self._short.get(number, ())) if known.groups else known
+        # A result of an earlier version has no windows, and is refused where they are needed.
+        told = known.groups or "window_bytes" in self._result.packets.columns
+        looked_at = told and (known.groups or known.scale is not None)
+        short = self._short.get(number, ()) if looked_at else ()
+        if known.groups or len(short) > 1 or (short and short[0][0] < self._highest[number]):
+            return replace(known, groups=True, short=short)
+        return known
 
     def check_windows(self, numbers: Iterable[int]) -> None:
         """Refuse a result that does not tell the windows that receivers of flows decided on."""
@@ -200,13 +210,15 @@ class Flows:
 
     @cached_property
     def _short(self) -> dict[int, list[tuple[int, int]]]:
-        """Segments that are short, of all flows with groups."""
+        """Segments that are short, of all flows that may have some besides the last."""
         found: dict[int, list[tuple[int, int]]] = {}
-        groups = [number for number in self.numbers() if self._before_the_run(number).groups]
+        every = {number: self._before_the_run(number) for number in self.numbers()}
+        groups = [n for n, one in every.items() if one.groups or one.scale is not None]
         # At the sender of each flow all of them pass, whichever way it goes.
         for sight in sights(self._result, "sender", flow=groups, replication=self._replication):
             if sight.kind != DATA or sight.seq == 0 or sight.transmission > 1:
                 continue
+            self._highest[sight.flow] = max(self._highest[sight.flow], sight.seq)
             facts = self._before_the_run(sight.flow)
             if (lacks := facts.payload - facts.data_in(sight)) > 0:
                 short = found.setdefault(sight.flow, [])
