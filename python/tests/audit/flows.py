@@ -143,7 +143,7 @@ class Useful:
     def of(cls, run: Run, number: int, written: int | None) -> Useful:
         """Read the segments of a flow in the order of their packets."""
         packets, sack = run.table("packets"), run.table("packets_sack")
-        blocks = Counter(sack["packet"].tolist() if sack else ())
+        blocks: Counter[int] = Counter(sack["packet"].tolist() if sack else ())
         # Stored where any sender has such blocks, and of one size in the scenarios of the audit.
         tables = [run.scenario["tcp"], *(flow["tcp"] for flow in run.scenario["flows"])]
         sizes = [one["sack_block_size"] for one in tables if one.get("sack_block_size")]
