@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyString, PyTuple};
 
 use crate::event::Event;
-use crate::to_json;
+use crate::refusals::to_json;
 
 create_exception!(
     burstlab._core,

@@ -10,12 +10,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::guard::guarded;
-use super::left::Left;
-use super::{
-    RunMonitor, RunOutput, alive, begin, refuse, refuse_checkpoint, runnable, to_its_end, to_json,
-    traced,
-};
+use crate::guard::guarded;
+use crate::left::Left;
+use crate::monitor::RunMonitor;
+use crate::output::{RunOutput, traced};
+use crate::refusals::{alive, refuse, refuse_checkpoint, to_json};
+use crate::runs::{begin, to_its_end};
+use crate::scenarios::runnable;
 
 create_exception!(
     burstlab._core,
