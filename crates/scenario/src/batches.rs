@@ -5,9 +5,9 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check_mesh::{host, span_of};
+use super::ends::host;
 use super::error::word;
-use super::limits::{CLASS_MAX, DURATION_MAX};
+use super::limits::{CLASS_MAX, DURATION_MAX, span_of};
 use super::{ScenarioError, Size};
 use crate::topology::Graph;
 

@@ -8,7 +8,7 @@ use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
     Assembly, CoreForwarding, Flow, IngressPort, LossKind, LossRule, Marks, Pattern, Scenario,
-    ScenarioError, Topology, Traffic, Write, check_ops, reverse, stack, surgery,
+    ScenarioError, Topology, Traffic, Write, both_ways, check_ops, stack, surgery,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -33,7 +33,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     for (index, one) in scenario.flows().iter().enumerate() {
         flow(index, one)?;
         stack::check(scenario, index, one)?;
-        reverse::check(scenario, index, one)?;
+        both_ways::check(scenario, index, one)?;
         total += u64::from(one.flows());
     }
     flow_count(scenario, total)?;

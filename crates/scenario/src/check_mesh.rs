@@ -4,7 +4,9 @@ use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::{Serializer, Span};
 
 use super::core_network::is_default;
-use super::error::{Check, word};
+use super::ends::{host, two_ends};
+use super::error::{Check, refuse, word};
+use super::limits::span_of;
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, DemandLaw, Edge, FirstWavelength,
     IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops,
@@ -85,15 +87,6 @@ pub(super) fn through(
     Ok(through)
 }
 
-pub(super) fn error<T>(
-    path: impl Into<String>,
-    value: impl Into<String>,
-    problem: impl Into<String>,
-    fix: impl Into<String>,
-) -> Result<T, ScenarioError> {
-    Err(ScenarioError::new(path, value, problem, fix))
-}
-
 /// Refuses what only a mesh has.
 fn path(scenario: &Scenario) -> Check {
     let edge = &scenario.edge;
@@ -131,7 +124,7 @@ fn path(scenario: &Scenario) -> Check {
     }
     match given.into_iter().next() {
         None => Ok(()),
-        Some(field) => error(
+        Some(field) => refuse(
             field,
             "",
             "a path has one ingress, one egress and no contention",
@@ -146,7 +139,7 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
     let fix = "remove it; the offset time of a mesh is signalling.offset";
     for (field, offset) in [("edge.offset", edge.offset), ("edge.ack.offset", ack.offset)] {
         if !offset.is_zero() {
-            return error(field, offset.to_string(), "it belongs to a path", fix);
+            return refuse(field, offset.to_string(), "it belongs to a path", fix);
         }
     }
     for (field, timers) in
@@ -154,51 +147,24 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
     {
         if !timers.is_empty() {
             let value = format!("{} bursts", timers.len());
-            return error(field, value, "it belongs to a path", "remove it");
+            return refuse(field, value, "it belongs to a path", "remove it");
         }
     }
     if !edge.spacing.is_zero() {
         let value = edge.spacing.to_string();
-        return error("edge.spacing", value, "it belongs to a path", "remove it");
+        return refuse("edge.spacing", value, "it belongs to a path", "remove it");
     }
     let sides = scenario.traffic.iter().map(|traffic| traffic.side).enumerate();
     if let Some((index, side)) = sides.filter_map(|(index, side)| Some((index, side?))).next() {
         let fix = "remove it; in a mesh, traffic goes from one node to another";
-        return error(format!("traffic[{index}].side"), word(&side), "it belongs to a path", fix);
+        return refuse(format!("traffic[{index}].side"), word(&side), "it belongs to a path", fix);
     }
     if scenario.core.forwarding != CoreForwarding::CutThrough {
         let value = word(&scenario.core.forwarding);
         let problem = "the nodes of a mesh switch bursts";
-        return error("core.forwarding", value, problem, "remove it");
+        return refuse("core.forwarding", value, problem, "remove it");
     }
     Ok(())
-}
-
-/// The edge node called `name`.
-pub(super) fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
-    let problem = match graph.find(name) {
-        Some(node) if graph.nodes[node as usize].role.has_hosts() => return Ok(node),
-        Some(_) => "hosts do not attach to a core node",
-        None => "there is no such node",
-    };
-    let names: Vec<&str> = graph.edges().iter().take(20).map(|&node| graph.name(node)).collect();
-    let fix = format!("write the name of an edge node: {}", names.join(", "));
-    error(path, format!("{name:?}"), problem, fix)
-}
-
-pub(super) fn two_ends(
-    graph: &Graph,
-    at: &str,
-    from: &str,
-    to: &str,
-) -> Result<(u32, u32), ScenarioError> {
-    let ends = (host(graph, &format!("{at}.from"), from)?, host(graph, &format!("{at}.to"), to)?);
-    if ends.0 == ends.1 {
-        let fix = "name two different edge nodes";
-        let value = format!("{to:?}");
-        return error(format!("{at}.to"), value, "it is where the packets start", fix);
-    }
-    Ok(ends)
 }
 
 /// Flows and traffic that do not say otherwise go from the first edge node to the last.
@@ -232,22 +198,22 @@ fn edge(edge: &Edge) -> Check {
     if edge.queues == Queues::Flow && edge.burstifiers > 1 {
         let value = edge.burstifiers.to_string();
         let problem = "each flow has a queue of its own";
-        return error("edge.burstifiers", value, problem, "remove it, or change edge.queues");
+        return refuse("edge.burstifiers", value, problem, "remove it, or change edge.queues");
     }
     if edge.wavelength == FirstWavelength::Random && edge.port != IngressPort::Shared {
         let problem = "a queue waits for whichever wavelength is free first";
         let fix = "add port = \"shared\", or remove it";
-        return error("edge.wavelength", word(&edge.wavelength), problem, fix);
+        return refuse("edge.wavelength", word(&edge.wavelength), problem, fix);
     }
     let ack = &edge.ack;
     if ack.with_data && ack.assembly != Assembly::None {
         let problem = "ACKs enter the queues of the data";
-        return error("edge.ack.assembly", word(&ack.assembly), problem, "remove it");
+        return refuse("edge.ack.assembly", word(&ack.assembly), problem, "remove it");
     }
     let classes = edge.cwnd_thresholds.len() as u32 + 1;
     if ack.class >= classes {
         let problem = format!("there are {classes} classes of windows, from 0");
-        return error("edge.ack.class", ack.class.to_string(), problem, "write one of them");
+        return refuse("edge.ack.class", ack.class.to_string(), problem, "write one of them");
     }
     Ok(())
 }
@@ -267,7 +233,7 @@ fn queues(scenario: &Scenario, graph: &Graph) -> Check {
             let problem = format!("{} flows and {classes} classes", flows.max(others));
             let problem = format!("{problem} make {queues} queues");
             let fix = "write \"destination\", or have fewer classes, flows or sources";
-            return error("edge.queues", word(&edge.queues), problem, fix);
+            return refuse("edge.queues", word(&edge.queues), problem, fix);
         }
     }
     let nodes = graph.edges().len() as u64;
@@ -278,13 +244,13 @@ fn queues(scenario: &Scenario, graph: &Graph) -> Check {
             "{nodes} nodes with hosts, {classes} classes and {lanes} routes make {queues} queues"
         );
         let fix = "write fewer, or have fewer nodes with hosts";
-        return error("network.routes_per_pair", lanes.to_string(), problem, fix);
+        return refuse("network.routes_per_pair", lanes.to_string(), problem, fix);
     }
     if queues > QUEUES_MAX {
         let problem =
             format!("{nodes} nodes with hosts and {classes} classes make {queues} queues");
         let fix = "write fewer, or have fewer classes or nodes with hosts";
-        return error("edge.burstifiers", edge.burstifiers.to_string(), problem, fix);
+        return refuse("edge.burstifiers", edge.burstifiers.to_string(), problem, fix);
     }
     Ok(())
 }
@@ -296,7 +262,7 @@ fn control_plane(scenario: &Scenario) -> Check {
     if Serializer::new(rate).next(size) > HEADER_TIME_MAX {
         let problem = format!("a header of {size} takes longer than {HEADER_TIME_MAX}");
         let fix = "write a faster rate of the control channels, such as \"1 Gb/s\"";
-        return error("signalling.rate", rate.to_string(), problem, fix);
+        return refuse("signalling.rate", rate.to_string(), problem, fix);
     }
     Ok(())
 }
@@ -315,18 +281,18 @@ fn core(scenario: &Scenario) -> Check {
                 "remove it, or change conversion",
             ),
         };
-        return error("core.conversion_range", value, problem, fix);
+        return refuse("core.conversion_range", value, problem, fix);
     }
     let two_way = scenario.signalling.protocol == Protocol::TwoWay;
     for (index, step) in core.contention.iter().enumerate() {
         let path = format!("core.contention[{index}]");
         if core.contention[..index].contains(step) {
-            return error(path, word(step), "it is listed twice", "list each once");
+            return refuse(path, word(step), "it is listed twice", "list each once");
         }
         let helps = matches!(step, Resolution::Conversion | Resolution::DelayLine);
         if two_way && !helps {
             let problem = "bursts with a two-way reservation meet no contention";
-            return error(path, word(step), problem, "remove it, or use jet or jit");
+            return refuse(path, word(step), problem, "remove it, or use jet or jit");
         }
     }
     let lists = |what: Resolution| core.contention.contains(&what);
@@ -337,7 +303,7 @@ fn core(scenario: &Scenario) -> Check {
         } else {
             ("contention does not list delay-line", "add \"delay-line\" to core.contention")
         };
-        return error("core.delay_lines.delays", "", problem, fix);
+        return refuse("core.delay_lines.delays", "", problem, fix);
     }
     Ok(())
 }
@@ -349,7 +315,7 @@ fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
         return Ok(());
     }
     let problem = format!("a burst of {bytes:.0} B takes longer than {BURST_TIME_MAX} at {rate}");
-    error(path, "", problem, "write a shorter one, or a faster network.link_rate")
+    refuse(path, "", problem, "write a shorter one, or a faster network.link_rate")
 }
 
 /// Refuses a load of which more bursts would be under way than a mesh holds; a mean length of a few
@@ -383,17 +349,7 @@ fn not_too_many(
     }
     let problem = format!("{many:.1e} bursts of {bytes:.0} B would be under way at a time");
     let fix = format!("write longer bursts, or fewer erlangs; at most {UNDER_WAY_MAX:e} fit");
-    error(format!("bursts[{index}].erlangs"), load.erlangs.to_string(), problem, fix)
-}
-
-pub(super) fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
-    match stop {
-        Some(stop) if stop <= start => {
-            let problem = format!("it is not after start = {start}");
-            error(format!("{at}.stop"), stop.to_string(), problem, "write a later time")
-        }
-        _ => Ok(()),
-    }
+    refuse(format!("bursts[{index}].erlangs"), load.erlangs.to_string(), problem, fix)
 }
 
 fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Result<Sampler, ScenarioError> {
@@ -408,7 +364,7 @@ fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Result<Sampler, Scenari
     if load.from.is_some() && load.from == load.to {
         let value = word(&load.to);
         let fix = "name two different edge nodes";
-        return error(format!("{at}.to"), value, "it is where the bursts start", fix);
+        return refuse(format!("{at}.to"), value, "it is where the bursts start", fix);
     }
     load.length.sampler(&format!("{at}.length"))
 }

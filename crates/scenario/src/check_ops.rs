@@ -3,21 +3,13 @@
 use burstlab_optical::slotted::SlotClock;
 
 use super::core_network::is_default;
-use super::error::Check;
-use super::{Ops, RouteChoice, Scenario, ScenarioError, Topology};
+use super::ends::host;
+use super::error::{Check, refuse};
+use super::{Ops, RouteChoice, Scenario, Topology};
 use crate::topology::Graph;
 
 /// Slots are numbered over the run, and counted in parts of a millionth.
 const SLOTS_MAX: u64 = 1 << 42;
-
-fn error(
-    path: impl Into<String>,
-    value: impl Into<String>,
-    problem: impl Into<String>,
-    fix: impl Into<String>,
-) -> Check {
-    Err(ScenarioError::new(path, value, problem, fix))
-}
 
 /// Refuses what belongs to bursts, or to a path.
 pub(super) fn check(scenario: &Scenario) -> Check {
@@ -25,7 +17,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
     if scenario.network.topology == Topology::Path {
         let problem = "slots are switched by the nodes of a mesh";
         let fix = "choose one, such as network.topology = \"line\" or \"custom\"";
-        return error("network.topology", "\"path\"", problem, fix);
+        return refuse("network.topology", "\"path\"", problem, fix);
     }
     let plain = Scenario::default();
     let burst = [
@@ -42,7 +34,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
     ];
     if let Some((table, _)) = burst.iter().find(|(_, plain)| !plain) {
         let problem = "a slotted network has no bursts, and one route for each pair";
-        return error(*table, "", problem, "remove it, or remove [ops]");
+        return refuse(*table, "", problem, "remove it, or remove [ops]");
     }
     slots(scenario, ops)
 }
@@ -51,14 +43,14 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
     if ops.slot_header >= ops.slot_size {
         let problem = format!("nothing is left of a slot of {}", ops.slot_size);
         let fix = "write a smaller one";
-        return error("ops.slot_header", ops.slot_header.to_string(), problem, fix);
+        return refuse("ops.slot_header", ops.slot_header.to_string(), problem, fix);
     }
     let slot = SlotClock::new(ops.slot_size, scenario.network.link_rate).slot();
     let duration = scenario.run.duration;
     if duration.as_ps() / slot.as_ps() > SLOTS_MAX {
         let problem = format!("a run of {duration} has too many slots of {slot}");
         let fix = "write a longer slot, a slower network.link_rate or a shorter run.duration";
-        return error("ops.slot_size", ops.slot_size.to_string(), problem, fix);
+        return refuse("ops.slot_size", ops.slot_size.to_string(), problem, fix);
     }
     for (field, span) in [
         ("ops.smoothing.unit", ops.smoothing.unit),
@@ -69,7 +61,7 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
         let none = span.is_zero() && field == "ops.congestion.sustained";
         if span < slot && !none {
             let problem = format!("it is shorter than a slot, {slot}");
-            return error(field, span.to_string(), problem, "write a longer time");
+            return refuse(field, span.to_string(), problem, "write a longer time");
         }
     }
     Ok(())
@@ -79,7 +71,7 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
 pub(super) fn unsmoothed(scenario: &Scenario, graph: &Graph) -> Check {
     let names = scenario.ops.iter().flat_map(|ops| &ops.unsmoothed).enumerate();
     for (index, name) in names {
-        super::check_mesh::host(graph, &format!("ops.unsmoothed[{index}]"), name)?;
+        host(graph, &format!("ops.unsmoothed[{index}]"), name)?;
     }
     Ok(())
 }

@@ -3,8 +3,7 @@
 use burstlab_traffic::Sampler;
 use burstlab_units::{Serializer, Span};
 
-use super::check_mesh::error;
-use super::error::Check;
+use super::error::{Check, refuse};
 use super::limits::CONTROL_MAX;
 use super::{IngressPort, Per, Scenario};
 use crate::topology::{Graph, Routes};
@@ -84,7 +83,7 @@ pub(super) fn offsets(
         let short = Span::from_ps(needed.as_ps() - offset.as_ps());
         let (from, to) = (graph.name(from), graph.name(to));
         let fibres = if hops == 1 { "fibre".to_string() } else { format!("{hops} fibres") };
-        return error(
+        return refuse(
             field,
             value.to_string(),
             format!("on the {fibres} from {from} to {to} every header would be late by {short}"),

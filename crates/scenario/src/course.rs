@@ -6,9 +6,9 @@ use std::sync::Arc;
 use burstlab_traffic::{Law, SIZE_MAX, Sampler};
 use burstlab_units::Span;
 
-use super::check_mesh::host;
 use super::choice::{Choice, Either, listed};
 use super::core_network::is_default;
+use super::ends::host;
 use super::error::Check;
 use super::limits::DURATION_MAX;
 use super::{Demand, DemandPattern, ScenarioError};

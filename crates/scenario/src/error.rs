@@ -9,6 +9,16 @@ use serde_json::Value;
 /// What a check answers: nothing, or the first mistake.
 pub(super) type Check = Result<(), ScenarioError>;
 
+/// Refuses the field at `path`, where `value` stands, and says what to write instead.
+pub(super) fn refuse<T>(
+    path: impl Into<String>,
+    value: impl Into<String>,
+    problem: impl Into<String>,
+    fix: impl Into<String>,
+) -> Result<T, ScenarioError> {
+    Err(ScenarioError::new(path, value, problem, fix))
+}
+
 /// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
 /// There is none without the last.
 #[derive(Clone, Debug, PartialEq, Eq)]

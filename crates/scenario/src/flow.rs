@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Reverse;
 use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
-
-/// Most writes of a flow.
-pub(super) const WRITES_MAX: u32 = 9000;
+use super::write::{WRITES_MAX, Write};
 
 /// One connection, or several alike. Without `bytes` and `script` it always has data to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,18 +81,6 @@ pub struct Flow {
     pub congestion_control: Option<String>,
     /// TCP parameters of this flow, over those of `[tcp]`.
     pub tcp: Overrides,
-}
-
-/// The application hands data to TCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Write {
-    /// When, counted from the start of the flow.
-    #[schemars(extend("x-maximum" = DURATION_MAX))]
-    pub at: Span,
-    /// How much application data.
-    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
-    pub bytes: Bytes,
 }
 
 impl Default for Flow {

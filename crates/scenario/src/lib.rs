@@ -4,6 +4,7 @@
 
 mod access;
 mod batches;
+mod both_ways;
 mod check;
 mod check_mesh;
 mod check_ops;
@@ -13,11 +14,14 @@ mod core_network;
 mod course;
 mod defaults;
 mod demand;
+mod demand_law;
 mod edge;
+mod ends;
 mod error;
 mod failure;
 mod fill;
 mod flow;
+mod hosts;
 mod idle_classes;
 mod idle_switches;
 mod injection;
@@ -44,6 +48,7 @@ pub mod topology;
 mod traffic;
 mod unused;
 mod wlan;
+mod write;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -60,16 +65,15 @@ pub use core_network::{
     Segmentation,
 };
 pub use course::{Course, Traced};
-pub use demand::{
-    Bursts, Demand, DemandLaw, DemandPattern, Destination, NodeWeight, PairWeight, Per, Weights,
-};
+pub use demand::{Bursts, Demand, DemandPattern, Destination, NodeWeight, PairWeight, Per};
+pub use demand_law::{DemandLaw, Weights};
 pub use edge::{
     Assembly, DataAssembly, Edge, EdgeAck, EdgeAssembly, FirstWavelength, IngressPort,
     NoticeTransport, Queues,
 };
 pub use error::ScenarioError;
 pub use failure::{Failure, Outage};
-pub use flow::{Flow, Write};
+pub use flow::Flow;
 pub use injection::{InjectedPer, Injection};
 pub use interrupt::Interrupt;
 pub use live::{LIVE, Live, LivePair};
@@ -89,6 +93,7 @@ pub use stack::{Call, Connection, Host, HostEvent, HostState, Outside, Packet, S
 pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};
 pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};
+pub use write::Write;
 
 /// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
 /// mesh, or over a mesh of switched slots.

@@ -4,7 +4,7 @@
 use burstlab_units::{Rate, Span};
 
 use super::ScenarioError;
-use super::error::Check;
+use super::error::{Check, refuse};
 
 /// The longest run: instants are u64 picoseconds, and an event may lie ahead of the end.
 pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
@@ -25,4 +25,15 @@ pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
     }
     let fix = format!("write at most {max}");
     Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
+}
+
+/// Refuses a `stop` of the table at `at` that is not after its `start`.
+pub(super) fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
+    match stop {
+        Some(stop) if stop <= start => {
+            let problem = format!("it is not after start = {start}");
+            refuse(format!("{at}.stop"), stop.to_string(), problem, "write a later time")
+        }
+        _ => Ok(()),
+    }
 }

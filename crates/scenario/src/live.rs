@@ -7,9 +7,9 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Check;
+use super::error::{Check, refuse};
 use super::limits::DURATION_MAX;
-use super::{Flow, Resolved, Scenario, ScenarioError};
+use super::{Flow, Scenario, ScenarioError};
 use crate::topology::Graph;
 
 /// What a flow between two live hosts has as its stack.
@@ -254,32 +254,6 @@ fn is_setting(name: &str) -> bool {
         !word.is_empty() && word.bytes().all(plain)
     };
     name.strip_prefix("net.").is_some_and(|rest| rest.split('.').all(word))
-}
-
-fn refuse<T>(path: &str, value: &str, problem: &str, fix: &str) -> Result<T, ScenarioError> {
-    Err(ScenarioError::new(path, value, problem, fix))
-}
-
-impl Resolved {
-    /// The flows between live hosts.
-    #[must_use]
-    pub fn live_pairs(&self) -> Vec<LivePair> {
-        let flows = self.scenario.flows();
-        let first: u32 = flows.iter().filter(|flow| !flow.is_live()).map(Flow::flows).sum();
-        let live = (first..).zip(flows.iter().filter(|flow| flow.is_live()));
-        live.map(|(flow, entry)| LivePair { flow, hosts: self.hosts_of(entry) }).collect()
-    }
-
-    fn hosts_of(&self, flow: &Flow) -> [u32; 2] {
-        let label = flow.label.as_deref().unwrap_or_default();
-        let mut names = label.split(" - ");
-        [(); 2].map(|()| {
-            let name = names.next();
-            let hosts = &self.scenario.live;
-            let place = hosts.iter().position(|host| Some(host.address.as_str()) == name);
-            place.expect("a flow between live hosts is labelled with both") as u32
-        })
-    }
 }
 
 impl Flow {

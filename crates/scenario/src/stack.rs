@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use burstlab_units::{Bytes, Span, Time};
 
-use super::{Flow, Resolved, Scenario, ScenarioError};
+use super::{Flow, Scenario, ScenarioError};
 
 /// A packet between a host and its access link. The flow that it belongs to is that of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,62 +198,4 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<()
         return refuse("stack", stack.clone(), problem, "remove it, or remove ops.dlcc");
     }
     Ok(())
-}
-
-impl Resolved {
-    /// Whether a flow has a stack, for which [`stacks`](Self::stacks) is needed.
-    #[must_use]
-    pub fn needs_stacks(&self) -> bool {
-        self.scenario.flows().iter().any(|flow| flow.stack.is_some())
-    }
-
-    /// The same scenario, whose stacks `stacks` makes, if anybody does. Those of live hosts are
-    /// looked for when a run is to begin.
-    ///
-    /// # Errors
-    /// Where a flow names a stack that nobody makes, or a congestion control that it has not.
-    pub fn with_stacks(mut self, stacks: Option<Arc<dyn Stacks>>) -> Result<Self, ScenarioError> {
-        for (index, flow) in self.scenario.flows().iter().enumerate() {
-            let Some(stack) = flow.stack.as_ref().filter(|_| !flow.is_live()) else { continue };
-            let control = flow.congestion_control.as_ref();
-            self.warnings.extend(known(index, stack, control, stacks.as_deref())?);
-        }
-        self.stacks = stacks;
-        Ok(self)
-    }
-}
-
-/// Refuses a stack that nobody makes, and a congestion control that it has not; returns a warning
-/// of one with which a run does not repeat.
-fn known(
-    index: usize,
-    stack: &str,
-    control: Option<&String>,
-    stacks: Option<&dyn Stacks>,
-) -> Result<Option<String>, ScenarioError> {
-    let at = |field: &str| format!("flows[{index}].{field}");
-    let Some(stacks) = stacks else {
-        let problem = "this engine was built without stacks of others";
-        let fix = "build it with the crate burstlab-stacks (make stacks), or remove stack";
-        return Err(ScenarioError::new(at("stack"), stack, problem, fix));
-    };
-    let names = stacks.names();
-    if !names.contains(&stack) {
-        let fix = format!("write one of {}", names.join(", "));
-        return Err(ScenarioError::new(at("stack"), stack, "no such stack", fix));
-    }
-    let controls = stacks.congestion_controls(stack);
-    if let Some(control) = control.filter(|control| !controls.contains(&control.as_str())) {
-        let problem = format!("{stack} has no such congestion control");
-        let fix = format!("write one of {}", controls.join(", "));
-        return Err(ScenarioError::new(at("congestion_control"), control, problem, fix));
-    }
-    let used = control.map(String::as_str).or_else(|| controls.first().copied());
-    Ok(used.filter(|control| !stacks.repeats(stack, control)).map(|control| {
-        format!(
-            "{} = {control:?}: that of {stack} draws from a generator of the process, so that a \
-             run with the same seed may have other numbers",
-            at("congestion_control")
-        )
-    }))
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, Fields};
-use super::error::{Check, word};
+use super::error::{Check, refuse, word};
 use super::{Scenario, ScenarioError, Side, Topology};
 use crate::topology::Graph;
 
@@ -350,12 +350,12 @@ impl Wlan {
         if self.rate != RATE {
             let problem = "station_rates says the rate of each station";
             let fix = "keep one of the two";
-            return error(format!("{at}.rate"), self.rate.to_string(), problem, fix);
+            return refuse(format!("{at}.rate"), self.rate.to_string(), problem, fix);
         }
         if rates.len() != stations as usize {
             let problem = format!("there are {stations} stations, one for each flow");
             let (path, fix) = (format!("{at}.station_rates"), "write one rate for each station");
-            return error(path, format!("{} rates", rates.len()), &problem, fix);
+            return refuse(path, format!("{} rates", rates.len()), &problem, fix);
         }
         let speed = |(index, &rate)| speed(format!("{at}.station_rates[{index}]"), rate);
         rates.iter().enumerate().map(speed).collect()
@@ -419,7 +419,7 @@ impl Wlan {
         let positions = given.may("positions", self.positions.as_ref());
         let twice = |first: &str, second: &str| {
             let problem = format!("{first} says it already");
-            error(format!("{at}.{second}"), "", &problem, "keep one of the two")
+            refuse(format!("{at}.{second}"), "", &problem, "keep one of the two")
         };
         match (margin, distance, positions) {
             (Some(margin), None, None) => Ok(Places::Margin(margin)),
@@ -431,7 +431,7 @@ impl Wlan {
             (None, None, None) => {
                 let fix = "add margin_db, distance_m or positions";
                 let problem = "loss = \"shadowing\" needs to know how far";
-                error(format!("{at}.margin_db"), "", problem, fix)
+                refuse(format!("{at}.margin_db"), "", problem, fix)
             }
             (Some(_), Some(_), _) => twice("margin_db", "distance_m"),
             (Some(_), None, Some(_)) => twice("margin_db", "positions"),
@@ -443,14 +443,14 @@ impl Wlan {
     fn placed(&self, at: &str, stations: u32, places: usize) -> Check {
         if self.hidden {
             let problem = "positions say who hears whom";
-            return error(format!("{at}.hidden"), "true", problem, "remove it");
+            return refuse(format!("{at}.hidden"), "true", problem, "remove it");
         }
         if places == stations as usize {
             return Ok(());
         }
         let problem = format!("there are {stations} stations, one for each flow");
         let fix = "write one pair for each station";
-        error(format!("{at}.positions"), format!("{places} places"), &problem, fix)
+        refuse(format!("{at}.positions"), format!("{places} places"), &problem, fix)
     }
 }
 
@@ -460,15 +460,6 @@ fn speed(path: String, rate: Rate) -> Result<Speed, ScenarioError> {
         let fix = format!("write {}", RATES.join(", "));
         ScenarioError::new(path, rate.to_string(), "it is no rate of 802.11b", fix)
     })
-}
-
-fn error<T>(
-    path: String,
-    value: impl Into<String>,
-    problem: &str,
-    fix: impl Into<String>,
-) -> Result<T, ScenarioError> {
-    Err(ScenarioError::new(path, value, problem, fix))
 }
 
 /// Reads the cells of a scenario, and fills in where each is; the flows know their ends.
@@ -483,19 +474,19 @@ pub(super) fn read(
         let at = |field: &str| format!("wlan[{index}].{field}");
         if wlan.cw_min > wlan.cw_max {
             let fix = format!("write {} to {WINDOW_MAX}", wlan.cw_min);
-            return error(at("cw_max"), wlan.cw_max.to_string(), "no largest window", fix);
+            return refuse(at("cw_max"), wlan.cw_max.to_string(), "no largest window", fix);
         }
         let stations = stations(scenario, wlan);
         if !(1..=STATIONS_MAX).contains(&stations) {
             let problem = format!("it has {stations} stations, one for each flow that ends there");
             let fix = format!("let 1 to {STATIONS_MAX} flows begin or end there");
-            return error(format!("wlan[{index}]"), "", &problem, fix);
+            return refuse(format!("wlan[{index}]"), "", &problem, fix);
         }
         cells.push(wlan.law(&format!("wlan[{index}]"), stations)?);
     }
     if !scenario.wlan.is_empty() && !scenario.demand.is_empty() {
         let fix = "write [[flows]] in place of [[demand]], or remove [[wlan]]";
-        return error("demand".into(), "", "a station has one flow, from the beginning", fix);
+        return refuse("demand", "", "a station has one flow, from the beginning", fix);
     }
     Ok(cells)
 }
@@ -512,7 +503,7 @@ pub(super) fn fits(scenario: &Scenario, flow: usize, table: &str, config: &Confi
     }
     let (value, problem) = (config.segment_size.to_string(), "it fits into no frame of 802.11");
     let fix = format!("write at most \"{most} B\"");
-    error(format!("{table}.segment_size"), value, problem, fix)
+    refuse(format!("{table}.segment_size"), value, problem, fix)
 }
 
 impl Wlan {
@@ -543,12 +534,12 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
             debug_assert!(path, "what is no mesh is a path");
             if let Some(node) = &wlan.node {
                 let fix = "write side = \"sender\" or side = \"receiver\"";
-                return error(at("node"), format!("{node:?}"), "it belongs to a mesh", fix);
+                return refuse(at("node"), format!("{node:?}"), "it belongs to a mesh", fix);
             }
             let side = *wlan.side.get_or_insert(Side::Receiver);
             if before.iter().any(|other| other.side == Some(side)) {
                 let problem = "there is a cell already";
-                return error(
+                return refuse(
                     at("side"),
                     word(&side),
                     problem,
@@ -559,7 +550,7 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
         Some(graph) => {
             if let Some(side) = wlan.side {
                 let fix = "name an edge node: node = \"...\"";
-                return error(at("side"), word(&side), "it belongs to a path", fix);
+                return refuse(at("side"), word(&side), "it belongs to a path", fix);
             }
             let edges = graph.edges();
             let last = edges.last().map(|&node| graph.name(node).to_string());
@@ -568,11 +559,11 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
                 let names = edges.iter().map(|&edge| graph.name(edge)).take(20);
                 let names = names.collect::<Vec<_>>().join(", ");
                 let fix = format!("write the name of an edge node: {names}");
-                return error(at("node"), format!("{node:?}"), "it is no edge node", fix);
+                return refuse(at("node"), format!("{node:?}"), "it is no edge node", fix);
             }
             if before.iter().any(|other| other.node.as_ref() == Some(&node)) {
                 let problem = "there is a cell already";
-                return error(at("node"), format!("{node:?}"), problem, "name another node");
+                return refuse(at("node"), format!("{node:?}"), problem, "name another node");
             }
         }
     }

@@ -7,6 +7,7 @@ mod measure;
 mod needs;
 mod parting;
 mod run;
+mod take_up;
 mod world;
 
 pub use burstlab_scenario as scenario;

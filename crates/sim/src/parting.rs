@@ -9,38 +9,13 @@ use crate::checkpoint::CheckpointError;
 use crate::measure::{LostBurst, Reached, Trace};
 use crate::run::{Monitor, Simulation};
 use crate::scenario::{Operation, Resolved};
+use crate::take_up::behind;
 use crate::world::{Surgery, World};
 
 /// Events between two clones of a run that is about to part: at least so many, and of those that
 /// were before one in so many.
 const STEP: u32 = 1 << 8;
 const SHARE: u32 = 1 << 6;
-
-/// Gives a world that was read the operations of a fresh one of its scenario.
-pub(crate) fn take_up(world: &mut World, fresh: &World) -> Result<(), CheckpointError> {
-    let (asked, had) = (fresh.surgery(), world.surgery());
-    if !asked.differs(had) {
-        return Ok(());
-    }
-    if !had.is_empty() {
-        return Err(CheckpointError::new(
-            "it is of a run with other surgery",
-            "go on with the surgery it was written with, or from a checkpoint without any",
-        ));
-    }
-    if !world.is_before(asked) {
-        return Err(behind());
-    }
-    world.operate(asked.clone());
-    Ok(())
-}
-
-fn behind() -> CheckpointError {
-    CheckpointError::new(
-        "surgery names a burst that was closed before it was written",
-        "go on from an earlier checkpoint, or start at the beginning",
-    )
-}
 
 /// Why two runs do not part.
 #[derive(Clone, Debug, PartialEq, Eq)]

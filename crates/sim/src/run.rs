@@ -7,8 +7,8 @@ use burstlab_kernel::RandomSource;
 
 use crate::checkpoint::{self, CheckpointError, Head};
 use crate::measure::{Piece, Summary, Table, Trace};
-use crate::parting;
 use crate::scenario::{Interrupt, Resolved, ScenarioError};
+use crate::take_up::take_up;
 use crate::world::World;
 
 /// Events between two looks at the monitor.
@@ -17,9 +17,6 @@ const SLICE: u32 = 1 << 14;
 /// Of a run that is stopped, the numbers of so many flows are told, the first that the scenario
 /// lists: those of a million take ten seconds to write down.
 pub const FLOWS_WHEN_STOPPED: usize = 1 << 13;
-
-/// Parts of a world that are made between two looks at the monitor.
-pub(crate) const LOOK: usize = 256;
 
 /// A view of a run from another thread: how far it is, and a way to stop it.
 #[derive(Clone, Debug, Default)]
@@ -192,7 +189,7 @@ impl Simulation {
     ) -> Result<Self, CheckpointError> {
         let mut fresh = Self::new(resolved, seed, replication, Trace::default());
         let (running, mut world): (bool, World) = checkpoint::read(&fresh.head, bytes)?;
-        parting::take_up(&mut world, &fresh.world)?;
+        take_up(&mut world, &fresh.world)?;
         world.adopt(fresh.world).ok_or_else(|| {
             CheckpointError::damaged("it has flows that are of no entry of its scenario")
         })?;

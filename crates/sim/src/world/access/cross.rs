@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::source::Source;
 use crate::measure::{PacketCause, Recorder, SentRow};
-use crate::run::LOOK;
 use crate::scenario::{Resolved, Side, named};
 use crate::world::context::Context;
 use crate::world::events::Event;
@@ -50,8 +49,7 @@ impl Cross {
             unnamed += u32::from(!keys.are_named());
             Source::new(traffic, (ends, key), stream)
         });
-        let going = |index: usize| !index.is_multiple_of(LOOK) || resolved.watch.goes_on();
-        let sources = (0..).take_while(|&index| going(index)).zip(sources);
+        let sources = (0..).take_while(|&index| resolved.watch.at(index)).zip(sources);
         Self {
             sources: sources.map(|(_, source)| source).collect(),
             across: resolved.mesh.is_some(),

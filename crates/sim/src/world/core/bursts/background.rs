@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::Mesh;
 use super::burst::BurstKind;
 use super::rules::Rules;
-use crate::run::LOOK;
 use crate::scenario::{Per, Resolved, keys};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
@@ -53,7 +52,7 @@ pub(super) fn sources(
         let pairs: Vec<_> = pairs.filter(|(from, to)| from != to).collect();
         let hold = length.mean() * 8.0 / rules.rate.as_bps() as f64;
         for &(from, to) in &pairs {
-            if sources.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+            if !resolved.watch.at(sources.len()) {
                 break;
             }
             let share = match load.per {

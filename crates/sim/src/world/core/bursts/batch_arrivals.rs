@@ -12,7 +12,6 @@ use super::Mesh;
 use super::edge::Queue;
 use super::pending::INSTANT;
 use crate::measure::NO_ROW;
-use crate::run::LOOK;
 use crate::scenario::{Interrupt, Resolved, keys};
 use crate::traffic::{Batch, BatchSource, BatchSources};
 use crate::world::context::Context;
@@ -283,7 +282,7 @@ impl Mesh {
         let end = Time::ZERO + run.duration + run.drain.unwrap_or_default();
         let mut sources: Option<(usize, BatchSources)> = None;
         for (number, (index, class, law, ends, (own, nth))) in (traffic..).zip(pairs) {
-            if self.fed.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+            if !resolved.watch.at(self.fed.len()) {
                 return;
             }
             if sources.as_ref().is_none_or(|(of, _)| *of != index) {
@@ -309,7 +308,7 @@ impl Mesh {
     /// Foresees the first closing of each queue that batches enter.
     pub(super) fn begin_batches(&mut self, watch: &Interrupt, context: &mut Context) {
         for index in 0..self.fed.len() {
-            if index.is_multiple_of(LOOK) && !watch.goes_on() {
+            if !watch.at(index) {
                 return;
             }
             let queue = self.fed[index] as usize;

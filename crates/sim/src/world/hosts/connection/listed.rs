@@ -7,7 +7,6 @@ use burstlab_kernel::RandomSource;
 use burstlab_units::{Bytes, Span, Time};
 
 use super::{Called, Flow, FlowKind, OtherWay};
-use crate::run::LOOK;
 use crate::scenario::{Resolved, Reverse, Write};
 
 impl FlowKind {
@@ -42,7 +41,7 @@ impl Flow {
             let kind = if back.is_some() { kind.of_both_ways(None) } else { kind };
             let kind = Arc::new(kind);
             for copy in 0..one.count {
-                if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+                if !resolved.watch.at(flows.len()) {
                     return flows;
                 }
                 let id = flows.len() as u32;

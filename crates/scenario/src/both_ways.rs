@@ -1,0 +1,61 @@
+//! Connections with data in both directions: what they count for, and what they cannot have.
+
+use super::error::{Check, word};
+use super::{Flow, Scenario, ScenarioError, Topology};
+
+impl Flow {
+    /// How many flows its connections are: one in each direction that has data. Those of a
+    /// connection are numbered next to each other, the one that opens it first.
+    #[must_use]
+    pub fn flows(&self) -> u32 {
+        self.count.saturating_mul(1 + u32::from(self.reverse.is_some()))
+    }
+}
+
+impl Scenario {
+    /// Whether a connection has data in both directions.
+    #[must_use]
+    pub fn goes_both_ways(&self) -> bool {
+        self.flows().iter().any(|flow| flow.reverse.is_some())
+    }
+}
+
+/// Refuses what an entry with data in both directions cannot have.
+pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
+    let Some(reverse) = &flow.reverse else { return Ok(()) };
+    let at = |field: &str| format!("flows[{index}].{field}");
+    let refuse = |field: &str, value: String, problem: &str, fix: &str| {
+        Err(ScenarioError::new(at(field), value, problem, fix))
+    };
+    if scenario.ops.as_ref().and_then(|ops| ops.dlcc.as_ref()).is_some_and(|dlcc| dlcc.acks) {
+        let problem = "edges that write ACKs do not see those that go with data";
+        let fix = "write false, or remove reverse";
+        return Err(ScenarioError::new("ops.dlcc.acks", "true", problem, fix));
+    }
+    if let Some(stack) = &flow.stack {
+        let problem = "a stack of others sends data in one direction of a connection";
+        return refuse("stack", word(stack), problem, "remove it, or remove reverse");
+    }
+    if reverse.script.as_ref().is_some_and(Vec::is_empty) {
+        let fix = "list writes, or remove reverse";
+        return refuse("reverse.script", "[]".into(), "nothing is written", fix);
+    }
+    if reverse.reply && flow.bytes.is_none() && flow.script.is_none() {
+        let (problem, fix) = ("what it replies to never ends", "add bytes to the flow");
+        return refuse("reverse.reply", "true".into(), problem, fix);
+    }
+    if !scenario.edge.spacing.is_zero() {
+        let value = scenario.edge.spacing.to_string();
+        let problem = "it is of bursts that set out at the ingress, and data set out at both ends";
+        let fix = "remove it, or remove reverse";
+        return Err(ScenarioError::new("edge.spacing", value, problem, fix));
+    }
+    let on_path = scenario.network.topology == Topology::Path;
+    let ways = scenario.surgery.iter().map(|entry| entry.direction);
+    if let Some((index, way)) = (0..).zip(ways).find(|(_, way)| on_path && way.is_some()) {
+        let (path, value) = (format!("surgery[{index}].direction"), word(&way));
+        let problem = "with data in both directions bursts are numbered together";
+        return Err(ScenarioError::new(path, value, problem, "remove it"));
+    }
+    Ok(())
+}
