@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use burstlab_scenario::{Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes, Span, Time};
 
+use crate::devices::{Devices, Sample, Sent};
+use crate::locked::locked;
 use crate::segments::{self, Again, Connections, Header};
-use crate::{Devices, Sample, Sent, locked};
 
 /// A threshold that is none yet, in the kernel.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;

@@ -1,72 +1,21 @@
 //! Live hosts: the other side of their devices is a kernel, on a clock of its own. Who has the
 //! devices is asked for packets and for the time; nothing here knows a system call.
 
+mod devices;
 mod host;
+mod locked;
 pub mod segments;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use burstlab_scenario::{Call, Connection, Host, LIVE, LivePair, Outside, Stacks};
 use burstlab_units::Time;
 
+pub use self::devices::{Devices, Found, Sample, Sent};
 use self::host::{Line, LiveHost};
-
-/// How a connection of a kernel stands, as its `tcp_info` tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
-    /// Congestion window and threshold in segments; a threshold of 2^31 - 1 is none yet.
-    pub cwnd: u32,
-    /// See `cwnd`.
-    pub ssthresh: u32,
-    /// Bytes of data in a full segment.
-    pub segment: u32,
-    /// Smoothed round trip in us; 0 before the first measurement.
-    pub rtt_us: u32,
-    /// Retransmission time-out in us.
-    pub rto_us: u32,
-    /// Segments on their way.
-    pub in_flight: u32,
-    /// Retransmission time-outs since something new was acknowledged.
-    pub timeouts: u32,
-    /// Its stage: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
-    pub state: u32,
-}
-
-/// A packet that a kernel sends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
-    /// Which pair of hosts, by its place in [`Live::new`]'s list, and whether the second sends.
-    pub pair: usize,
-    /// See `pair`.
-    pub far: bool,
-    /// The packet, from its header of IP.
-    pub bytes: Vec<u8>,
-    /// How its connection stands now; `None` where it is no TCP, or nobody looked.
-    pub sample: Option<Sample>,
-}
-
-/// What [`Devices::wait`] answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// When.
-    pub at: Time,
-    /// Packets that were sent then, oldest first.
-    pub packets: Vec<Sent>,
-    /// Whether nothing will come any more.
-    pub ended: bool,
-}
-
-/// The devices of live hosts, and the clock by which they run.
-pub trait Devices: fmt::Debug + Send + Sync {
-    /// Waits until `until`, or until something is sent before; it is `now` in the run.
-    fn wait(&self, now: Time, until: Time) -> Found;
-
-    /// Hands a packet to the kernel of a host of a pair; returns how its connection stands
-    /// thereafter, where it has one that sends data.
-    fn deliver(&self, now: Time, pair: usize, far: bool, packet: &[u8]) -> Option<Sample>;
-}
+use self::locked::locked;
 
 /// The hosts of all flows between live hosts.
 pub struct Live {
@@ -163,10 +112,6 @@ impl Outside for Beside {
         }
         Call::Host { at: found.0.max(now), flow: self.flows[pair], far }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

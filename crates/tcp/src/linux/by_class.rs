@@ -4,19 +4,11 @@
 
 use burstlab_units::Time;
 
-use super::law::{Counts, Foreign, LinuxLaw, Standing};
+use super::law::{Cause, Counts, Foreign, LinuxLaw, Standing};
 use super::prr::Delivery;
 use super::{Heard, Linux, LinuxOptions, Stage};
 use crate::foreign::{Decision, ForeignLaw, Moment};
 use crate::segment::Transmission;
-
-/// Why the window is to be reduced, as a law is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
-    Loss,
-    Mark,
-    Timeout,
-}
 
 impl Linux {
     /// A sender with a law that is written elsewhere, whatever `options` says of the law.

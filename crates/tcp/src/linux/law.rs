@@ -25,6 +25,14 @@ use dctcp::Dctcp;
 pub(crate) use foreign::{Counts, Foreign, Standing};
 use vegas::LinuxVegas;
 
+/// Why the window is to be reduced, as a law is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Loss,
+    Mark,
+    Timeout,
+}
+
 /// What a law may know of its connection besides the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {

@@ -2,8 +2,8 @@
 
 use burstlab_units::Time;
 
-use super::by_class::Cause;
 use super::clock::ticks;
+use super::law::Cause;
 use super::send::Push;
 use super::timer::Purpose;
 use super::{Heard, Linux, ReducedBy, Stage, TIMEOUT_LEAST_US};

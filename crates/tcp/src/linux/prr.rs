@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::by_class::Cause;
+use super::law::Cause;
 use super::window::{INFINITE, LinuxWindow};
 use super::{Linux, ReducedBy, Stage};
 use burstlab_units::Time;

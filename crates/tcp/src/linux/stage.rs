@@ -3,7 +3,7 @@
 
 use burstlab_units::Time;
 
-use super::by_class::Cause;
+use super::law::Cause;
 use super::queue::LOST;
 use super::timer::Purpose;
 use super::{Heard, Linux, ReducedBy, Rexmit, Stage};
