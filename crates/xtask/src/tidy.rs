@@ -2,6 +2,7 @@
 //! is to be fixed, and with tests that show it can fail.
 
 mod arrows;
+mod circles;
 mod glossary;
 mod heads;
 mod imports;

@@ -3,6 +3,7 @@
 //!
 //! Functions are found by their indentation, which the formatters guarantee.
 
+use super::circles;
 use super::ratchet::{self, Measures};
 use crate::tree::Tree;
 
@@ -14,7 +15,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
 }
 
 fn measure(tree: &Tree) -> Measures {
-    let mut measures = Measures::default();
+    let mut measures = Measures { circles: circles::measure(tree), ..Measures::default() };
     for (path, text) in tree.sources() {
         let widths = text.lines().zip(1..).map(|(line, at)| (line.chars().count(), at));
         measures.widths.insert(path.to_owned(), widths.max().unwrap_or_default());

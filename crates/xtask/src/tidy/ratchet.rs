@@ -21,6 +21,7 @@ pub(crate) struct Measures {
     pub(crate) files: Measured,
     pub(crate) functions: Measured,
     pub(crate) widths: Measured,
+    pub(crate) circles: Measured,
 }
 
 /// What is excused.
@@ -29,6 +30,7 @@ pub(crate) struct Ratchet {
     files: Sizes,
     functions: Sizes,
     widths: Sizes,
+    circles: Sizes,
 }
 
 impl Ratchet {
@@ -37,8 +39,12 @@ impl Ratchet {
         let text = tree.get(PATH).unwrap_or("");
         let mut table: Table = text.parse().map_err(|error| format!("{PATH}: {error}"))?;
         let mut take = |name: &str| sizes(name, table.remove(name));
-        let ratchet =
-            Self { files: take("files")?, functions: take("functions")?, widths: take("widths")? };
+        let ratchet = Self {
+            files: take("files")?,
+            functions: take("functions")?,
+            widths: take("widths")?,
+            circles: take("circles")?,
+        };
         match table.keys().next() {
             None => Ok(ratchet),
             Some(key) => Err(format!("{PATH}: [{key}] is not a list of the ratchet")),
@@ -49,6 +55,7 @@ impl Ratchet {
         let mut problems = hold("lines of code", 600, &self.files, &measures.files);
         problems.extend(hold("lines", 70, &self.functions, &measures.functions));
         problems.extend(hold("characters wide", 100, &self.widths, &measures.widths));
+        problems.extend(hold("files use one another", 0, &self.circles, &measures.circles));
         problems
     }
 }
