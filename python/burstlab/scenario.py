@@ -19,15 +19,15 @@ __all__ = [
     "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
     "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
     "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
-    "Injection", "Live", "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network",
-    "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
-    "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight",
-    "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
-    "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse", "RouteChoice", "Routing",
-    "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation", "Share",
-    "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery", "Tcp",
-    "TieBreak", "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw",
-    "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+    "Injection", "LinkLoss", "LinkLossKind", "Live", "Loss", "LossKind", "LossRule", "MarkRule",
+    "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole",
+    "NodeWeight", "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing",
+    "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass", "Queues",
+    "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse",
+    "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind",
+    "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SpellLengths",
+    "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules",
+    "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -103,6 +103,21 @@ MarkRule: TypeAlias = Literal["threshold", "red"]
 - `threshold`: Those that find more than `above` (RFC 8257 section 3.1).
 - `red`: At random, the more the longer the queue has been: RED (Floyd and Jacobson 1993), which
   here drops nothing.
+"""
+
+LinkLossKind: TypeAlias = Literal["outages", "gilbert-elliott"]
+"""A process that picks the packets that an access link loses.
+
+- `outages`: All that are handed over in a down spell: `mean_up`, `mean_down`.
+- `gilbert-elliott`: In spells on a clock, after Gilbert (1960) and Elliott (1963): `mean_good`,
+  `mean_bad`.
+"""
+
+SpellLengths: TypeAlias = Literal["exponential", "periodic"]
+"""How long the spells of `outages` are.
+
+- `exponential`: Exponentially distributed with the means, and in equilibrium from time 0 on.
+- `periodic`: All up spells alike, and all down spells.
 """
 
 Side: TypeAlias = Literal["sender", "receiver"]
@@ -552,14 +567,19 @@ Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
   two: the busy servers of an M/G/infinity queue.
 """
 
-LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-elliott", "script"]
+LossKind: TypeAlias = Literal[
+    "none", "bernoulli", "every", "batch", "outages", "gilbert-elliott", "script",
+]  # fmt: skip
 """A process that picks the bursts that are lost.
 
 - `none`: Nothing is lost.
 - `bernoulli`: Each burst independently, with chance `probability`.
 - `every`: Each `n`-th burst.
 - `batch`: The last `size` of every `n` bursts.
-- `gilbert-elliott`: In spells, after Gilbert (1960) and Elliott (1963).
+- `outages`: All that are closed in a down spell; up and down spells take turns on a clock:
+  `mean_up`, `mean_down`.
+- `gilbert-elliott`: In spells, after Gilbert (1960) and Elliott (1963): of bursts with
+  `good_to_bad` and `bad_to_good`, of time with `mean_good` and `mean_bad`.
 - `script`: Exactly what `bursts`, `carrying`, `packets` and `departures` name.
 """
 
@@ -868,6 +888,9 @@ class Access(_Section):
         packet that would bring it above is dropped. Absent: no such bound. At least 1 B.
     marking : Marks, optional
         Which data packets the senders' links mark. Absent: none.
+    loss : LinkLoss, optional
+        What the senders' links lose, in both directions. Absent: nothing but what their queues
+        drop.
     shared : bool, default False
         Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
         network all senders of an edge node one link, and all receivers of one another. Otherwise
@@ -881,6 +904,7 @@ class Access(_Section):
     queue: int | None = None
     queue_bytes: str | None = None
     marking: Marks | Mapping[str, Any] | None = None
+    loss: LinkLoss | Mapping[str, Any] | None = None
     shared: bool | None = None
     receiver: AccessSide | Mapping[str, Any] | None = None
 
@@ -917,6 +941,51 @@ class Marks(_Section):
 
 
 @dataclass(kw_only=True, slots=True)
+class LinkLoss(_Section):
+    """What an access link loses of the packets that hosts and edge nodes hand to it, data and ...
+
+    What an access link loses of the packets that hosts and edge nodes hand to it, data and ACKs
+    alike. Each link has spells of its own, which both of its directions share. They go on as time
+    does, whether or not anything is sent. A lost packet takes no room on the link.
+
+    Parameters
+    ----------
+    process : LinkLossKind, default "outages"
+        The process that picks the packets.
+    mean_up : str (time), optional
+        `outages`: mean length of an up spell. Needed. Above 0 s, at most 2000000 s.
+    mean_down : str (time), optional
+        `outages`: mean length of a down spell, in which every packet is lost. Needed. Above 0 s, at
+        most 2000000 s.
+    spells : SpellLengths, default "exponential"
+        `outages`: how the lengths of spells are distributed. Absent: "exponential".
+    phase : str (time), optional
+        `spells = "periodic"`: when the first down spell begins; before it the link is up. Absent:
+        drawn for each link, every instant of the period equally likely. At most 2000000 s.
+    mean_good : str (time), optional
+        `gilbert-elliott`: mean length of a good spell, exponentially distributed. Needed. Above 0
+        s, at most 2000000 s.
+    mean_bad : str (time), optional
+        `gilbert-elliott`: mean length of a bad spell, exponentially distributed. Needed. Above 0 s,
+        at most 2000000 s.
+    loss_good : float (probability), default 0.0
+        `gilbert-elliott`: chance that a packet is lost in the good state. Absent: 0.
+    loss_bad : float (probability), default 1.0
+        `gilbert-elliott`: chance that a packet is lost in the bad state. Absent: 1.
+    """
+
+    process: LinkLossKind | None = None
+    mean_up: str | None = None
+    mean_down: str | None = None
+    spells: SpellLengths | None = None
+    phase: str | None = None
+    mean_good: str | None = None
+    mean_bad: str | None = None
+    loss_good: float | None = None
+    loss_bad: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class AccessSide(_Section):
     """The receivers' access links, as far as they differ from the senders'.
 
@@ -933,6 +1002,9 @@ class AccessSide(_Section):
         1 B.
     marking : Marks, optional
         Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
+    loss : LinkLoss, optional
+        What the receivers' links lose, in both directions. Absent: nothing but what their queues
+        drop, whatever the senders' links do.
     """
 
     rate: str | None = None
@@ -940,6 +1012,7 @@ class AccessSide(_Section):
     queue: int | None = None
     queue_bytes: str | None = None
     marking: Marks | Mapping[str, Any] | None = None
+    loss: LinkLoss | Mapping[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2512,7 +2585,8 @@ class LossRule(_Section):
     """Which bursts of one direction are lost.
 
     Bursts are numbered from 1 as they are closed; a burst's fate depends on the seed, the
-    replication and its number alone.
+    replication and its number alone, or, with spells on a clock, on when it is closed. Spells on a
+    clock go on as time does, whether or not anything is sent.
 
     Parameters
     ----------
@@ -2528,8 +2602,27 @@ class LossRule(_Section):
         least 1.
     size : int, optional
         `batch`: bursts lost back to back in a batch, at most `n`. At least 1.
+    mean_up : str (time), optional
+        `outages`: mean length of an up spell. Needed. Above 0 s, at most 2000000 s.
+    mean_down : str (time), optional
+        `outages`: mean length of a down spell: every burst that is closed in one is lost. Of a
+        steady stream a share `mean_down` / (`mean_up` + `mean_down`) is lost. Needed. Above 0 s, at
+        most 2000000 s.
+    spells : SpellLengths, default "exponential"
+        `outages`: how the lengths of spells are distributed. Absent: "exponential".
+    phase : str (time), optional
+        `spells = "periodic"`: when the first down spell begins; before it all is up. Absent: drawn,
+        every instant of the period equally likely. At most 2000000 s.
+    mean_good : str (time), optional
+        `gilbert-elliott` on a clock, in place of `good_to_bad`: mean length of a good spell,
+        exponentially distributed. Such spells are in equilibrium from time 0 on. Above 0 s, at most
+        2000000 s.
+    mean_bad : str (time), optional
+        `gilbert-elliott` on a clock, in place of `bad_to_good`: mean length of a bad spell,
+        exponentially distributed. Above 0 s, at most 2000000 s.
     good_to_bad : float (probability), optional
-        `gilbert-elliott`: chance to turn from good to bad before a burst.
+        `gilbert-elliott`: chance to turn from good to bad before a burst. Its spells are counted in
+        bursts: one that nobody sends into does not end.
     bad_to_good : float (probability), optional
         `gilbert-elliott`: chance to turn from bad to good before a burst.
     loss_good : float (probability), default 0.0
@@ -2557,6 +2650,12 @@ class LossRule(_Section):
     probability: float | None = None
     n: int | None = None
     size: int | None = None
+    mean_up: str | None = None
+    mean_down: str | None = None
+    spells: SpellLengths | None = None
+    phase: str | None = None
+    mean_good: str | None = None
+    mean_bad: str | None = None
     good_to_bad: float | None = None
     bad_to_good: float | None = None
     loss_good: float | None = None

@@ -60,6 +60,7 @@ class Counters(TypedDict):
     other_in_flight: int
     access_offered: int
     access_lost: int
+    access_link_lost: int
     notices_sent: int
     notices_lost: int
     background_bursts_sent: int

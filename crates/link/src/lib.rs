@@ -4,9 +4,11 @@
 
 mod loss;
 mod marking;
+mod spells;
 mod wire;
 pub mod wlan;
 
 pub use loss::{GilbertElliott, LossProcess};
 pub use marking::{Marker, Marking, Red};
+pub use spells::{Lengths, Spells};
 pub use wire::{Room, Wire};

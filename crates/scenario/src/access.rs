@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{RATE_MIN, SPAN_MAX};
-use super::{Marks, ScenarioError};
+use super::{LinkLoss, Marks, ScenarioError};
 
 /// The access links: sender to ingress edge and egress edge to receiver, in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +30,9 @@ pub struct Access {
     /// Which data packets the senders' links mark. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
+    /// What the senders' links lose, in both directions. Absent: nothing but what their queues drop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LinkLoss>,
     /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
     /// network all senders of an edge node one link, and all receivers of one another. Otherwise
     /// each flow has links of its own.
@@ -65,6 +68,10 @@ pub struct AccessSide {
     /// Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
+    /// What the receivers' links lose, in both directions. Absent: nothing but what their queues
+    /// drop, whatever the senders' links do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LinkLoss>,
 }
 
 impl Default for Access {
@@ -76,6 +83,7 @@ impl Default for Access {
             queue: None,
             queue_bytes: None,
             marking: None,
+            loss: None,
             shared: false,
             receiver: None,
         }

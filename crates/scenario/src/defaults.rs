@@ -20,6 +20,8 @@ fn cases() -> Vec<(&'static str, Value)> {
     let red = json!({"rule": "red", "least": "15 KB", "most": "45 KB"});
     let shadowing = json!({"loss": "shadowing", "distance_m": 100.0});
     let elliott = json!({"process": "gilbert-elliott", "good_to_bad": 0.1, "bad_to_good": 0.1});
+    let outages = json!({"process": "outages", "mean_up": "9 s", "mean_down": "1 s"});
+    let clock = json!({"process": "gilbert-elliott", "mean_good": "9 s", "mean_bad": "1 s"});
     let mut all = vec![
         ("path", json!({})),
         ("custom", json!({"network": {"topology": "custom", "node": nodes, "link": [ends]}})),
@@ -29,6 +31,8 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("frame-error", json!({"wlan": [{"loss": "frame-error", "probability": 0.1}]})),
         ("shadowing", json!({"wlan": [shadowing]})),
         ("gilbert-elliott", json!({"loss": {"data": elliott}})),
+        ("outages", json!({"loss": {"data": outages}, "access": {"loss": outages}})),
+        ("clock", json!({"access": {"loss": clock}})),
         ("script", json!({"loss": {"data": {"process": "script", "carrying": [1]}}})),
         ("surgery", json!({"surgery": [{"burst": 1}]})),
     ];

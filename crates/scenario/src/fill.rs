@@ -13,6 +13,9 @@ pub(super) fn fill(scenario: &mut Scenario) {
     for marks in marks(scenario) {
         marks.fill();
     }
+    let access = &mut scenario.access;
+    let far = access.receiver.as_mut().and_then(|own| own.loss.as_mut());
+    access.loss.as_mut().into_iter().chain(far).for_each(super::LinkLoss::fill);
     let listed = !scenario.flows().is_empty();
     scenario.loss.data.fill(listed);
     scenario.loss.ack.fill(listed);

@@ -1,12 +1,14 @@
 //! `[loss]`: what the core loses.
 
 use burstlab_link::{GilbertElliott, LossProcess};
-use burstlab_units::Probability;
+use burstlab_units::{Probability, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ScenarioError;
-use super::choice::{Choice, Fields};
+use super::choice::{Choice, Either, Fields};
+use super::limits::DURATION_MAX;
+use super::spells::{Outages, SpellLengths, clocked};
 
 /// Where bursts are lost: at the first core node.
 const NODE: usize = 1;
@@ -22,7 +24,8 @@ pub struct Loss {
 }
 
 /// Which bursts of one direction are lost. Bursts are numbered from 1 as they are closed; a burst's
-/// fate depends on the seed, the replication and its number alone.
+/// fate depends on the seed, the replication and its number alone, or, with spells on a clock, on
+/// when it is closed. Spells on a clock go on as time does, whether or not anything is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossRule {
@@ -44,7 +47,35 @@ pub struct LossRule {
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// `gilbert-elliott`: chance to turn from good to bad before a burst.
+    /// `outages`: mean length of an up spell. Needed.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_up: Option<Span>,
+    /// `outages`: mean length of a down spell: every burst that is closed in one is lost. Of a
+    /// steady stream a share `mean_down` / (`mean_up` + `mean_down`) is lost. Needed.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_down: Option<Span>,
+    /// `outages`: how the lengths of spells are distributed. Absent: "exponential".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spells: Option<SpellLengths>,
+    /// `spells = "periodic"`: when the first down spell begins; before it all is up. Absent: drawn,
+    /// every instant of the period equally likely.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Span>,
+    /// `gilbert-elliott` on a clock, in place of `good_to_bad`: mean length of a good spell,
+    /// exponentially distributed. Such spells are in equilibrium from time 0 on.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_good: Option<Span>,
+    /// `gilbert-elliott` on a clock, in place of `bad_to_good`: mean length of a bad spell,
+    /// exponentially distributed.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bad: Option<Span>,
+    /// `gilbert-elliott`: chance to turn from good to bad before a burst. Its spells are counted in
+    /// bursts: one that nobody sends into does not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub good_to_bad: Option<Probability>,
     /// `gilbert-elliott`: chance to turn from bad to good before a burst.
@@ -92,7 +123,11 @@ pub enum LossKind {
     Every,
     /// The last `size` of every `n` bursts.
     Batch,
-    /// In spells, after Gilbert (1960) and Elliott (1963).
+    /// All that are closed in a down spell; up and down spells take turns on a clock: `mean_up`,
+    /// `mean_down`.
+    Outages,
+    /// In spells, after Gilbert (1960) and Elliott (1963): of bursts with `good_to_bad` and
+    /// `bad_to_good`, of time with `mean_good` and `mean_bad`.
     GilbertElliott,
     /// Exactly what `bursts`, `carrying`, `packets` and `departures` name.
     Script,
@@ -105,6 +140,12 @@ impl LossKind {
         ("probability", "0.01"),
         ("n", "100"),
         ("size", "2"),
+        ("mean_up", "\"10 s\""),
+        ("mean_down", "\"100 ms\""),
+        ("spells", "\"periodic\""),
+        ("phase", "\"1 s\""),
+        ("mean_good", "\"10 s\""),
+        ("mean_bad", "\"100 ms\""),
         ("good_to_bad", "0.001"),
         ("bad_to_good", "0.1"),
         ("loss_good", "0.0"),
@@ -151,8 +192,12 @@ pub struct LossScript {
 }
 
 impl Loss {
-    pub(super) fn losses(&self) -> Result<Losses, ScenarioError> {
-        Ok(Losses { data: self.data.losing("loss.data")?, ack: self.ack.losing("loss.ack")? })
+    /// What is lost in a run that `lasts` so long.
+    pub(super) fn losses(&self, lasts: Span) -> Result<Losses, ScenarioError> {
+        Ok(Losses {
+            data: self.data.losing("loss.data", lasts)?,
+            ack: self.ack.losing("loss.ack", lasts)?,
+        })
     }
 }
 
@@ -161,6 +206,9 @@ impl LossRule {
     pub(super) fn fill(&mut self, listed: bool) {
         if self.process != LossKind::None {
             self.node.get_or_insert(NODE);
+        }
+        if self.process == LossKind::Outages {
+            self.spells.get_or_insert_default();
         }
         if self.process == LossKind::GilbertElliott {
             self.loss_good.get_or_insert_default();
@@ -177,8 +225,52 @@ impl LossRule {
         self.loss_bad.or(Probability::new(1.0))
     }
 
-    /// What this rule, which stands at `table`, loses.
-    fn losing(&self, table: &str) -> Result<Losing, ScenarioError> {
+    /// The process of Gilbert and Elliott: its spells are of bursts, or of time.
+    fn in_spells(
+        &self,
+        table: &str,
+        given: &mut Choice,
+        lasts: Span,
+    ) -> Result<LossProcess, ScenarioError> {
+        let good = ("good_to_bad", self.good_to_bad);
+        let spells = match given.either(good, ("mean_good", self.mean_good))? {
+            Either::First(good) => {
+                let leaves = ("bad_to_good", self.bad_to_good);
+                match given.either(leaves, ("mean_bad", self.mean_bad))? {
+                    Either::First(bad) => Either::First([good, bad]),
+                    Either::Second(bad) => {
+                        let fix = "write bad_to_good, or mean_good in place of good_to_bad";
+                        let problem = "spells of bursts have no length in time";
+                        let path = format!("{table}.mean_bad");
+                        return Err(ScenarioError::new(path, bad.to_string(), problem, fix));
+                    }
+                }
+            }
+            Either::Second(good) => {
+                let leaves = ("mean_bad", self.mean_bad);
+                match given.either(leaves, ("bad_to_good", self.bad_to_good))? {
+                    Either::First(bad) => Either::Second([good, bad]),
+                    Either::Second(bad) => {
+                        let fix = "write mean_bad, or good_to_bad in place of mean_good";
+                        let problem = "spells on a clock do not end with a burst";
+                        let path = format!("{table}.bad_to_good");
+                        return Err(ScenarioError::new(path, bad.get().to_string(), problem, fix));
+                    }
+                }
+            }
+        };
+        let loss_good = given.may("loss_good", self.loss_good).unwrap_or_default();
+        let loss_bad = given.may("loss_bad", self.loss_bad()).unwrap_or_default();
+        match spells {
+            Either::First([leaves_good, leaves_bad]) => Ok(LossProcess::GilbertElliott(
+                GilbertElliott::new(leaves_good, leaves_bad, loss_good, loss_bad),
+            )),
+            Either::Second(means) => clocked(table, means, [loss_good, loss_bad], lasts),
+        }
+    }
+
+    /// What this rule, which stands at `table`, loses in a run that `lasts` so long.
+    fn losing(&self, table: &str, lasts: Span) -> Result<Losing, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LossKind::FIELDS);
         let mut script = LossScript::default();
         let process = match self.process {
@@ -196,12 +288,11 @@ impl LossRule {
                 }
                 LossProcess::Periodic { size, period }
             }
-            LossKind::GilbertElliott => LossProcess::GilbertElliott(GilbertElliott::new(
-                given.needs("good_to_bad", self.good_to_bad)?,
-                given.needs("bad_to_good", self.bad_to_good)?,
-                given.may("loss_good", self.loss_good).unwrap_or_default(),
-                given.may("loss_bad", self.loss_bad()).unwrap_or_default(),
-            )),
+            LossKind::Outages => {
+                let &Self { mean_up, mean_down, spells, phase, .. } = self;
+                Outages { mean_up, mean_down, spells, phase }.read(table, &mut given, lasts)?
+            }
+            LossKind::GilbertElliott => self.in_spells(table, &mut given, lasts)?,
             LossKind::Script => {
                 script.flow = given.may("flow", self.flow).unwrap_or(0);
                 script.carrying = rising(given.may("carrying", self.carrying.as_deref()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use burstlab_link::Marking;
+use burstlab_link::{LossProcess, Marking};
 use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::Serializer;
@@ -13,7 +13,7 @@ use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
     ScenarioError, Stacks, Topology, WlanLaw, check, control, failure, fill, idle_switches, live,
-    names, network, ranges, ticks, unused, wlan,
+    names, network, ranges, spells, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -27,6 +27,8 @@ pub struct Resolved {
     pub assembly: EdgeAssembly,
     /// What the core loses.
     pub loss: Losses,
+    /// What the senders' access links lose, and the receivers'.
+    pub link_loss: [Option<LossProcess>; 2],
     /// Which data packets the senders' access links mark, and the receivers'; none where no host
     /// lets its packets be marked.
     pub marks: [Option<Marking>; 2],
@@ -78,7 +80,9 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     live::expand(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     names::check(&scenario)?;
     let mut warnings = check::check(&scenario)?;
-    let (assembly, loss) = (scenario.edge.assembly()?, scenario.loss.losses()?);
+    let (assembly, loss) =
+        (scenario.edge.assembly()?, scenario.loss.losses(spells::lasts(&scenario))?);
+    let link_loss = spells::of_links(&scenario)?;
     let marks = scenario.access.marks()?;
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
@@ -103,6 +107,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         scenario,
         assembly,
         loss,
+        link_loss,
         marks: marks.map(|marking| marking.filter(|_| heeded)),
         core_marks: core_marks.filter(|_| heeded),
         wlan,

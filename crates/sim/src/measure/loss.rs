@@ -61,6 +61,12 @@ pub(crate) enum LossCause {
     Operated = 13,
     /// Its burst was on a fibre that went down, or was to go over one that was down.
     Failure = 14,
+    /// Its burst was closed in a down spell.
+    Outage = 15,
+    /// The sender's access link lost it in one of its spells.
+    SenderLink = 16,
+    /// The receiver's access link did.
+    ReceiverLink = 17,
 }
 
 impl LossCause {
@@ -81,11 +87,15 @@ impl LossCause {
         "congestion",
         "operated",
         "failure",
+        "outage",
+        "sender-link",
+        "receiver-link",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 9] = [
+    pub(crate) const OF_BURSTS: [Self; 10] = [
         Self::Burst,
+        Self::Outage,
         Self::Scripted,
         Self::Contention,
         Self::Injected,
@@ -131,7 +141,7 @@ pub(crate) enum ReductionCause {
     Congestion = 2,
     /// Nothing was lost: reordering or delay.
     Reordering = 3,
-    /// Packets were lost on the air, or alone by a script.
+    /// Packets were lost on the air, on an access link, or alone by a script.
     Outside = 4,
 }
 

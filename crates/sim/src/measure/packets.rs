@@ -23,6 +23,7 @@ const CAUSES: &[&str] = &[
     "wireless-queue",
     "slot-dropped",
     "filtered",
+    "link-lost",
 ];
 
 const DATA: u8 = 0;
@@ -48,6 +49,8 @@ pub(crate) enum PacketCause {
     Slot = 7,
     /// An ACK that repeats what an edge node wrote, which drops it.
     Filtered = 8,
+    /// An access link lost it in one of its spells.
+    Link = 9,
 }
 
 table! {

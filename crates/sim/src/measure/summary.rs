@@ -50,7 +50,7 @@ pub struct Counters {
     pub other_sent: u64,
     /// Packets of other traffic that crossed their access link.
     pub other_delivered: u64,
-    /// Packets of other traffic dropped by a full queue.
+    /// Packets of other traffic that were lost.
     pub other_lost: u64,
     /// Packets of other traffic on a link at the end.
     pub other_in_flight: u64,
@@ -58,6 +58,8 @@ pub struct Counters {
     pub access_offered: u64,
     /// Of these, packets dropped by a full queue.
     pub access_lost: u64,
+    /// Of these, packets that `access.loss` took.
+    pub access_link_lost: u64,
     /// Burst ACKs and burst NAKs sent.
     pub notices_sent: u64,
     /// Of these, those dropped by a full queue.

@@ -106,6 +106,12 @@ impl World {
             self.apply();
             return;
         }
+        let (from, to) = sent.ends;
+        let link = [from, to][sent.side as usize];
+        if self.access.losses.takes(self.now, (sent.side, link), u64::from(link)) {
+            self.access.cross.loses(&sent, &mut self.context);
+            return;
+        }
         let at = self.access.loaded(sent.side, sent.ends).send(self.now, sent.packet.bytes());
         self.access.cross.loads(at, &sent, &mut self.context);
     }

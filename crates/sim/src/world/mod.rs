@@ -17,6 +17,7 @@ mod keys;
 mod last_burst;
 #[cfg(test)]
 mod leftovers;
+mod lossy_links;
 mod notices;
 mod occupancy;
 mod packet;
@@ -105,8 +106,7 @@ impl World {
         let warm = Time::ZERO + scenario.run.warmup;
         // What is recorded is recorded in order of time. A run that ends with a burst may go back.
         let drawn = scenario.run.tie_break == TieBreak::Random;
-        let alone =
-            !scenario.access.shared && !scenario.goes_both_ways() && !access.loses_departures();
+        let alone = !scenario.access.shared && !scenario.goes_both_ways() && !access.loses_some();
         let outside = resolved.stacks.as_ref().and_then(|stacks| stacks.outside());
         let may_end = scenario.run.bursts.is_none() || !resolved.needs_classes();
         let hurries = trace == Trace::default() && !drawn && alone && may_end && outside.is_none();

@@ -12,8 +12,9 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
     let core = world.core.totals(under_way);
     let (aboard, batches, on_links) = (core.aboard, core.batches, access.aboard());
     let (on_air, [down, up]) = (access.wireless.aboard(), access.wireless.kept());
+    let link_lost = access.losses.lost;
     let crossed = all.delivered + down;
-    let reached_egress = crossed + access.going_down() + access.receiver_drops;
+    let reached_egress = crossed + access.going_down() + access.receiver_drops + link_lost[1];
     let [data, ack, background] = core.bursts;
     let (arrived, waiting) = (under_way.arrived, under_way.batches);
     Counters {
@@ -39,11 +40,12 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
         background_bursts_in_flight: background.1,
         other_sent: cross.sent,
         other_delivered: cross.delivered,
-        other_lost: cross.lost + core.cross_lost,
+        other_lost: cross.lost + cross.link_lost + core.cross_lost,
         other_in_flight: cross.in_flight() + aboard[2],
         packets_crossed: reached_egress,
         access_offered: all.sent - up + reached_egress + cross.on_access(),
         access_lost: access.sender_drops + access.receiver_drops + cross.lost,
+        access_link_lost: link_lost.iter().sum::<u64>() + cross.link_lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
         batches_sent: arrived.batches,

@@ -8,6 +8,7 @@ use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::Time;
 
 use super::World;
+use super::access::Hop;
 use super::core::{Effect, Expected, Payload};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
@@ -72,6 +73,10 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }
+        if self.is_lossy() && self.link_takes(now, &packet, (Hop::Near, link)) {
+            self.lose_on_link(now, &packet, Hop::Near);
+            return;
+        }
         let wire = self.access.data_up_wire(packet.flow, link);
         let Some(at) = wire.send(now, packet.bytes()) else {
             let loss = Loss::at_access(LossCause::SenderAccess, now);
@@ -103,6 +108,10 @@ impl World {
     pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
         self.context.recorder.crossed(packet.row, out);
         let link = self.far_link(packet.flow);
+        if self.is_lossy() && self.link_takes(out, &packet, (Hop::Far, link)) {
+            self.lose_on_link(out, &packet, Hop::Far);
+            return;
+        }
         let wire = self.access.data_down_wire(packet.flow, link);
         let Some(at) = wire.send(out, packet.bytes()) else {
             let loss = Loss::at_access(LossCause::ReceiverAccess, out);
@@ -242,6 +251,11 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }
+        if self.is_lossy() && self.link_takes(now, &packet, (Hop::Far, link)) {
+            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
+            self.context.recorder.lost(packet.row, PacketCause::Link);
+            return;
+        }
         let Some(at) = self.access.ack_up_wire(packet.flow, link).send(now, packet.bytes()) else {
             self.hosts.flow(packet.flow).lose_acks(&packet, 1);
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
@@ -271,6 +285,11 @@ impl World {
     pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
         self.context.recorder.crossed(packet.row, now);
         let link = self.near_link(packet.flow);
+        if self.is_lossy() && self.link_takes(now, &packet, (Hop::Near, link)) {
+            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
+            self.context.recorder.lost(packet.row, PacketCause::Link);
+            return;
+        }
         let Some(at) = self.access.ack_down_wire(packet.flow, link).send(now, packet.bytes())
         else {
             self.hosts.flow(packet.flow).lose_acks(&packet, 1);
@@ -391,6 +410,10 @@ impl World {
             return self.transmit(index, &before);
         }
         let link = self.near_link(index);
+        if self.is_lossy() && self.loses_at(self.now, index, (Hop::Near, link)) {
+            self.context.notices.lost += 1;
+            return;
+        }
         match self.access.ack_down_wire(index, link).send(self.now, self.notice_size) {
             Some(at) => {
                 (message.in_band, message.at) = (false, at);

@@ -63,6 +63,11 @@ impl Access {
         self.backward.get(flow as usize).copied().flatten()
     }
 
+    /// The links of the other flow, where this one is a flow back.
+    pub(super) fn ends_back(&self, flow: u32) -> Option<(u32, u32)> {
+        self.backward(flow).map(|one| (one.near, one.far))
+    }
+
     /// What is under way of a flow back, where others share its links.
     #[inline]
     pub(in crate::world) fn own_lane(&self, flow: u32) -> Option<u32> {

@@ -23,6 +23,8 @@ pub(in crate::world) struct Cross {
     pub(in crate::world) across: bool,
     pub(in crate::world) sent: u64,
     pub(in crate::world) lost: u64,
+    /// Those that `access.loss` took.
+    pub(in crate::world) link_lost: u64,
     /// Packets on the senders' link, and on the receivers'.
     on_link: [u64; 2],
     pub(in crate::world) delivered: u64,
@@ -55,6 +57,7 @@ impl Cross {
             across: resolved.mesh.is_some(),
             sent: 0,
             lost: 0,
+            link_lost: 0,
             on_link: [0; 2],
             delivered: 0,
             offered: 0,
@@ -117,6 +120,12 @@ impl Cross {
         let (flow, size) = (CROSS | index, size.get() as u32);
         let packet = DataPacket { flow, nth: 1, cwnd: 0, size, row, seq };
         Some(Sent { side, ends, class, key, packet })
+    }
+
+    /// A packet is handed to an access link, which loses it.
+    pub(in crate::world) fn loses(&mut self, sent: &Sent, context: &mut Context) {
+        (self.offered, self.link_lost) = (self.offered + 1, self.link_lost + 1);
+        context.recorder.lost(sent.packet.row, PacketCause::Link);
     }
 
     /// A packet is handed to an access link, over which it is at the far end at `at`; `None`: the

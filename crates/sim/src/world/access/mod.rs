@@ -4,6 +4,7 @@
 mod backward;
 mod cross;
 mod departures;
+mod link_losses;
 mod source;
 mod wlan;
 
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use self::backward::Backward;
 pub(super) use self::cross::Cross;
 use self::departures::Departures;
+pub(super) use self::link_losses::Hop;
+use self::link_losses::LinkLosses;
 pub(super) use self::source::Source;
 pub(super) use self::wlan::{AirEvent, AirLoss, Wireless};
 use super::packet::{AckPacket, DataPacket};
@@ -52,6 +55,7 @@ pub(super) struct Access {
     wires: [Wire; 4],
     /// Data packets and ACKs that are lost as they leave their host.
     pub(super) departures: [Departures; 2],
+    pub(super) losses: LinkLosses,
     /// Flows back of connections with data in both directions, by slot.
     backward: Vec<Option<Backward>>,
     /// Whether the flows of an edge node share its links.
@@ -87,6 +91,7 @@ impl Access {
             wireless: Wireless::new(resolved, random),
             wires: [near, far, near_data, far_data],
             departures: scripts.map(Departures::new),
+            losses: LinkLosses::new(resolved, random),
             backward: Vec::new(),
             shared: access.shared,
             sender_drops: 0,
@@ -121,9 +126,9 @@ impl Access {
         }
     }
 
-    /// Whether packets are lost as they leave their host.
-    pub(super) fn loses_departures(&self) -> bool {
-        self.departures.iter().any(|one| !one.is_empty())
+    /// Whether packets are lost as they are handed to a link, though its queue has room.
+    pub(super) fn loses_some(&self) -> bool {
+        !self.losses.are_none() || self.departures.iter().any(|one| !one.is_empty())
     }
 
     /// Losses of departures that were scripted and never came.

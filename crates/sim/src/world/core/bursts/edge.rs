@@ -490,7 +490,8 @@ impl Mesh {
             BurstKind::Ack => &mut self.ack_loss,
             BurstKind::Background => return,
         };
-        burst.scheduled_loss = rule.next(burst.payload.data.iter().map(|train| &train.first));
+        burst.scheduled_loss =
+            rule.next(burst.closed, burst.payload.data.iter().map(|train| &train.first));
         burst.turn = rule.closed;
     }
 

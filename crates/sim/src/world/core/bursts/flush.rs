@@ -165,7 +165,7 @@ impl Mesh {
         let (kind, flow) = (BurstKind::of(&packet), packet.flow());
         let place = &self.queues[queue];
         let (from, way, size) = (place.from, place.way as usize, packet.bytes());
-        let scheduled_loss = self.schedule_of(kind).next(packet.data().into_iter());
+        let scheduled_loss = self.schedule_of(kind).next(at, packet.data().into_iter());
         let told = self.tells && kind == BurstKind::Data;
         let burst = (self.counter(from), self.numbered[self.counter(from)] + 1);
         let operated = context.surgery.changes(burst, scheduled_loss.is_some());

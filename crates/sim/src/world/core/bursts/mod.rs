@@ -94,20 +94,31 @@ impl LossSchedule {
         Self { process, script, node: rule.node, stream, closed: 0 }
     }
 
-    /// Whether no burst is lost.
-    fn loses_none(&self) -> bool {
-        matches!(self.process, LossProcess::None) && self.script.is_empty()
+    /// Whether for certain no burst is lost that is closed from the first of two times to the last.
+    #[inline]
+    fn spares(&mut self, times: impl FnOnce() -> (Time, Time)) -> bool {
+        let draws = |ordinal: u64| self.stream.uniforms(ordinal);
+        self.script.is_empty() && self.process.spares(times, draws)
     }
 
-    /// The next burst is closed: whether it is lost, for what it is or for its first packets.
+    /// The next burst is closed, at `at`: whether it is lost, for what it is or for its first
+    /// packets.
     #[inline]
-    fn next<'a>(&mut self, firsts: impl Iterator<Item = &'a DataPacket>) -> ScheduledLoss {
+    fn next<'a>(
+        &mut self,
+        at: Time,
+        firsts: impl Iterator<Item = &'a DataPacket>,
+    ) -> ScheduledLoss {
         self.closed += 1;
         let Self { process, script, node, stream, closed } = self;
-        let hit = process.hits(*closed, || stream.uniforms(*closed));
+        let hit = process.hits(*closed, at, |ordinal| stream.uniforms(ordinal));
         let scripted = script.schedules(firsts);
-        let listed = matches!(process, LossProcess::Listed(_));
-        let cause = if scripted || listed { LossCause::Scripted } else { LossCause::Burst };
+        let cause = match process {
+            _ if scripted => LossCause::Scripted,
+            LossProcess::Listed(_) => LossCause::Scripted,
+            LossProcess::Outages(_) => LossCause::Outage,
+            _ => LossCause::Burst,
+        };
         (hit || scripted).then_some((*node, cause))
     }
 }

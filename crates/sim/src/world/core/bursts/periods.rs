@@ -27,6 +27,13 @@ fn sort<P: Parcel>(trains: &mut [TimedTrain<P>]) {
     }
 }
 
+/// When the first packet of some trains is there, and the last.
+fn ends<P: Parcel>(trains: &[TimedTrain<P>]) -> (Time, Time) {
+    let first = trains.iter().map(|coming| coming.at).min();
+    let last = trains.iter().map(|coming| coming.at(coming.train.count - 1)).max();
+    (first.unwrap_or_default(), last.unwrap_or_default())
+}
+
 /// Whether the first packet of a train is there before that of another one.
 fn is_before<P: Parcel>(one: &TimedTrain<P>, other: &TimedTrain<P>) -> bool {
     (one.at, one.train.first.flow()) < (other.at, other.train.first.flow())
@@ -83,7 +90,7 @@ impl Mesh {
         context: &Context,
     ) {
         let way = self.queues[queue].way as usize;
-        if !self.schedule_of(kind).loses_none() || !self.lands_ahead(way, context) {
+        if !self.schedule_of(kind).spares(|| ends(trains)) || !self.lands_ahead(way, context) {
             return;
         }
         let counter = self.counter(self.queues[queue].from);

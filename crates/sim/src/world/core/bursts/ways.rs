@@ -146,7 +146,7 @@ impl Mesh {
         let payload = &self.queues[queue].payload;
         let kind = payload.kind();
         let rule = if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss };
-        let scheduled_loss = rule.next(payload.data.iter().map(|train| &train.first));
+        let scheduled_loss = rule.next(now, payload.data.iter().map(|train| &train.first));
         let outlasts = self.outlasts_any(payload);
         let place = &self.queues[queue];
         let operated = context
