@@ -153,7 +153,21 @@ class Valid(Draw):
         found["run"] |= {
             name: pick.choice(values) for name, values in _RUN.items() if pick.random() < 0.15
         }
+        if kind != "slots" and pick.random() < 0.2:
+            way = pick.choice(["data", "ack"])
+            found["loss"] = {**found.get("loss", {}), way: self._spells()}
+        if pick.random() < 0.2:
+            found["access"] = {**found.get("access", {}), "loss": self._spells()}
         return _plain(found)
+
+    def _spells(self) -> dict[str, Any]:
+        """Return losses in spells on a clock."""
+        pick = self.random
+        long, short = pick.choice(["20 ms", "200 ms"]), pick.choice(["1 ms", "15 ms"])
+        if pick.random() < 0.4:
+            return {"process": "gilbert-elliott", "mean_good": long, "mean_bad": short}
+        spells = pick.choice(["exponential", "periodic"])
+        return {"process": "outages", "mean_up": long, "mean_down": short, "spells": spells}
 
     def _net(self) -> dict[str, Any]:
         pick = self.random
@@ -421,6 +435,9 @@ def _met(summary: dict[str, Any], resolved: dict[str, Any]) -> set[str]:
     counters = summary["counters"]
     if any(value for name, value in counters.items() if name.endswith("_lost")):
         met.add("losses")
+    rules = [*resolved.get("loss", {}).values(), resolved["access"].get("loss") or {}]
+    if any("mean_down" in rule or "mean_bad" in rule for rule in rules):
+        met.add("spells on a clock")
     if resolved.get("failures"):
         met.add("failures")
         met |= {"losses and failures"} if "losses" in met else set()

@@ -17,9 +17,7 @@ pub struct Spells {
     up: Span,
     down: Span,
     lengths: Lengths,
-    /// The pair of spells that the last answer was of. Not stored: any answer follows from the time
-    /// and the draws alone.
-    #[serde(skip)]
+    /// The pair of spells that the last answer was of, from which the next one is looked for.
     last: Option<Pair>,
 }
 
@@ -34,7 +32,7 @@ pub enum Lengths {
 }
 
 /// An up spell and the down spell behind it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pair {
     /// From 0: the one that time 0 lies in.
     number: u64,

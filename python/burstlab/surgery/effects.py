@@ -38,6 +38,7 @@ _CAUSES = {
     "injected-contention": "contention that is injected",
     "operated": "another operation",
     "failure": "a fibre that is down",
+    "outage": "an outage",
 }
 
 

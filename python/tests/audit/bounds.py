@@ -40,6 +40,7 @@ _ORDERED = (
     ("buffer_max", "buffer_mean"),
     ("backlog_max_bits", "backlog_mean_bits"),
     ("access_offered", "access_lost"),
+    ("access_offered", "access_link_lost"),
     ("notices_sent", "notices_lost"),
     ("packets_crossed", "packets_delivered"),
     ("events", "core_events"),

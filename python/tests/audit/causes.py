@@ -16,7 +16,7 @@ _REQUESTS = ("contended", "injected", "dark", "carried")
 _BEFORE = ("port", "header")
 
 #: What the loss processes of a scenario are called.
-_PRESCRIBED = ("injected", "scripted")
+_PRESCRIBED = ("injected", "scripted", "outage")
 
 #: Causes that end whole bursts.
 _OF_BURSTS = {
@@ -27,6 +27,7 @@ _OF_BURSTS = {
     "injected-contention",
     "failure",
     "injected",
+    "outage",
 }
 
 

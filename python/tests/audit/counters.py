@@ -52,8 +52,9 @@ def _access(run: Run, audit: Audit, data: Any, out: Any) -> None:
     # way at the end and was not seen at the edge, nobody says which of the two it is on.
     # What a script loses in a mesh has come to the edge, and is lost before it joins a burst.
     scripted = packets["cause"] == "scripted"
+    link = packets["cause"] == "link-lost"
     on_air = data & np.isin(packets["flow"], up) & (packets["ingress_ps"] == NONE)
-    on_air &= ~full & ~scripted
+    on_air &= ~full & ~scripted & ~link
     unseen = int((on_air & (packets["fate"] == "in-flight")).sum())
     others = (packets["kind"] == "udp") & (run.scenario["network"]["topology"] == "path")
     offered = int((data & ~on_air).sum() + out.sum() + others.sum())
@@ -61,6 +62,7 @@ def _access(run: Run, audit: Audit, data: Any, out: Any) -> None:
         audit.equal("counters.access_offered", offered)
     audit.within("counters.access_offered", offered, offered + unseen)
     audit.equal("counters.access_lost", int((full & (data | others)).sum()))
+    audit.equal("counters.access_link_lost", int((link & (data | others)).sum()))
 
 
 def _batches(run: Run, audit: Audit) -> None:

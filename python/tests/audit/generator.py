@@ -114,14 +114,34 @@ def _access(draw: Draw) -> Document:
         access["shared"] = True
     if draw.chance(0.3):
         access["receiver"] = {"rate": f"{draw.pick(2, 4, 20)} Mb/s"}
+    if draw.chance(0.15):
+        access["loss"] = _spells(draw)
+    if draw.chance(0.15):
+        access["receiver"] = {**access.get("receiver", {}), "loss": _spells(draw)}
     return access
+
+
+def _spells(draw: Draw) -> Document:
+    """Losses in spells on a clock."""
+    long, short = draw.time(0.05, 0.5), draw.time(1e-3, 30e-3)
+    if draw.chance(0.3):
+        chances = {"loss_good": draw.real(0.0, 0.02), "loss_bad": draw.real(0.3, 1.0)}
+        return {"process": "gilbert-elliott", "mean_good": long, "mean_bad": short, **chances}
+    found: Document = {"process": "outages", "mean_up": long, "mean_down": short}
+    if draw.chance(0.3):
+        found["spells"] = "periodic"
+    return found
 
 
 def _loss(draw: Draw, *, ack: bool = True) -> Document:
     def rule() -> Document:
-        process = draw.pick("bernoulli", "bernoulli", "every", "batch", "gilbert-elliott", "script")
+        process = draw.pick(
+            "bernoulli", "bernoulli", "every", "batch", "gilbert-elliott", "spells", "script"
+        )
         found: Document = {"process": process}
-        if process == "bernoulli":
+        if process == "spells":
+            found = _spells(draw)
+        elif process == "bernoulli":
             found["probability"] = draw.real(0.003, 0.06)
         elif process == "every":
             found["n"] = draw.whole(20, 200)

@@ -106,7 +106,7 @@ class Story:
             if packets["fate"][row] == "lost":
                 if cause == "burst-lost":
                     lost = lost_at.get(int(packets["burst"][row]))
-                elif cause == "access-overflow":
+                elif cause in ("access-overflow", "link-lost"):
                     out = int(packets["egress_ps"][row])
                     if out != NONE and "ops" in run.summary:
                         out -= round(run.summary["ops"]["slot_s"] * 1e12)

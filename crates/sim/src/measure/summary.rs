@@ -58,7 +58,7 @@ pub struct Counters {
     pub access_offered: u64,
     /// Of these, packets dropped by a full queue.
     pub access_lost: u64,
-    /// Of these, packets that `access.loss` took.
+    /// Of those offered, packets that `access.loss` took.
     pub access_link_lost: u64,
     /// Burst ACKs and burst NAKs sent.
     pub notices_sent: u64,

@@ -31,6 +31,18 @@ fn any_tcp() -> impl Strategy<Value = (&'static str, &'static str)> {
     ]
 }
 
+/// Losses in spells on a clock.
+pub(crate) fn any_spells() -> impl Strategy<Value = Value> {
+    let ms = |n: u64| format!("{n} ms");
+    prop_oneof![
+        (1u64..900, 1u64..90, prop_oneof![Just("exponential"), Just("periodic")])
+            .prop_map(move |(up, down, spells)| json!({"process": "outages", "mean_up": ms(up),
+                "mean_down": ms(down), "spells": spells})),
+        (1u64..900, 1u64..90).prop_map(move |(good, bad)| json!({"process": "gilbert-elliott",
+            "mean_good": ms(good), "mean_bad": ms(bad), "loss_bad": 0.7})),
+    ]
+}
+
 /// Any path with a few flows: where they may be ahead, and where not.
 fn any_path() -> impl Strategy<Value = Value> {
     let edge = prop_oneof![
@@ -60,6 +72,7 @@ fn any_path() -> impl Strategy<Value = Value> {
             2 => (1u32..60).prop_map(|p| json!({"process": "bernoulli",
                 "probability": f64::from(p) * 1e-3})),
             1 => (5u64..90).prop_map(|n| json!({"process": "every", "n": n})),
+            1 => any_spells(),
         ]
     };
     let run = (
@@ -135,6 +148,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     let loss = prop_oneof![
         2 => Just(json!({"process": "none"})),
         1 => Just(json!({"process": "bernoulli", "probability": 0.05})),
+        1 => any_spells(),
     ];
     let contention = prop_oneof![
         Just(json!(["conversion"])),

@@ -20,6 +20,7 @@ mod load;
 mod mesh;
 mod mesh_timing;
 mod ops;
+mod outages;
 mod runs;
 mod stack;
 mod steady;

@@ -24,6 +24,11 @@ fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
         (2u64..30).prop_map(|n| json!({"process": "every", "n": n})),
         (8u64..30).prop_map(|n| json!({"process": "batch", "n": n, "size": 4})),
         Just(json!({"process": "gilbert-elliott", "good_to_bad": 0.02, "bad_to_good": 0.3})),
+        (1u64..900, 1u64..90).prop_map(|(up, down)| json!({"process": "outages",
+            "mean_up": format!("{up} ms"), "mean_down": format!("{down} ms")})),
+        (1u64..900, 1u64..90).prop_map(|(good, bad)| json!({"process": "gilbert-elliott",
+            "mean_good": format!("{good} ms"), "mean_bad": format!("{bad} ms"),
+            "loss_bad": 0.7})),
         (1u64..40).prop_map(|k| json!({"process": "script", "bursts": [k], "carrying": [k + 7]})),
     ];
     let tcp = (
