@@ -14,6 +14,7 @@ FIRST, COUNT = 1, 260
 
 #: What a few hundred cases meet at least once.
 _MET = """losses and failures|reroutes|repairs|lost to contention|lost to failure|lost to cut
+spells on a clock|lost to outage
 section ops|section wlan|section demand|section batches|section traffic|section surgery
 run.drain|run.bursts|run.sample|run.occupancy|run.tie_break|run.warmup
 demand poisson|demand incast|demand permutation|variant linux|variant sack

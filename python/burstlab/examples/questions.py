@@ -69,11 +69,12 @@ def spells() -> Iterator[tuple[str, float, dict[str, Any]]]:
 
 
 def satellite() -> Iterator[tuple[str, float, dict[str, Any]]]:
-    """12 Mb/s, half a second there and back, a queue of 1.2 products, 2.56 % of bursts lost."""
+    """12 Mb/s, half a second there and back, a queue of 1.2 products, 2.56 % of the time lost."""
+    outages = {"process": "outages", "mean_up": "635.6 ms", "mean_down": "16.7 ms"}
     cases = (
         ("no loss", {}),
         ("each burst by itself", {"loss": lost(0.0256)}),
-        ("spells of six bursts", {"loss": lost(0.0256, 6)}),
+        ("outages of 16.7 ms", {"loss": {"data": outages}}),
     )
     for place, (name, loss) in enumerate(cases):
         scenario = path("12 Mb/s", "83 ms", "2.78 ms", queue=600)

@@ -73,18 +73,17 @@ fn spells(points: &mut Vec<Point>) {
 }
 
 /// A satellite: 12 Mb/s, half a second there and back, a queue of 1.2 products of the two, 2.56 %
-/// of the time lost, in spells of 16.7 ms, each of six bursts.
+/// of the time lost, in spells of 16.7 ms on average, each as long as six bursts.
 fn satellite(points: &mut Vec<Point>) {
     const LOSS: f64 = 0.0256;
-    const LENGTH: f64 = 6.0;
     let lab = Lab::path().with("access.rate", "12 Mb/s").with("access.queue", 600);
     let lab = lab.with("network.link_delay", "83 ms").with("edge.timer", "2.78 ms");
     let lab = lab.lasting(2000.0).carrying(20_000_000);
-    let in_spells = lab.clone().losing_in_spells(LOSS / (1.0 - LOSS) / LENGTH, 1.0 / LENGTH);
+    let in_outages = lab.clone().losing_in_outages("635.6 ms", "16.7 ms");
     for (x, name, lab) in [
         (0.0, "no loss", lab.clone()),
         (1.0, "each burst by itself", lab.losing(LOSS)),
-        (2.0, "spells of six bursts", in_spells),
+        (2.0, "outages of 16.7 ms", in_outages),
     ] {
         add(points, ("satellite", name.into(), x), &lab, &SENDERS);
     }

@@ -98,6 +98,7 @@ impl Lab {
 
     /// The same where bursts of data are lost in spells (Gilbert and Elliott): a spell begins
     /// before a burst with chance `begins` and ends with chance `ends`; in it every burst is lost.
+    /// It is counted in bursts, and does not end while nothing is sent.
     #[must_use]
     pub fn losing_in_spells(self, begins: f64, ends: f64) -> Self {
         let spells = json!({
@@ -106,8 +107,17 @@ impl Lab {
         self.with("loss.data", spells)
     }
 
-    /// The same with an outage: these bursts of data are lost, counted from 1. A sender that hears
-    /// nothing sends ever less, so that an outage of many bursts is a long one.
+    /// The same with outages: every burst of data is lost that is closed in a down spell. Up and
+    /// down spells take turns on a clock; both are exponentially distributed with these means, such
+    /// as "10 s" and "100 ms".
+    #[must_use]
+    pub fn losing_in_outages(self, mean_up: &str, mean_down: &str) -> Self {
+        let outages = json!({"process": "outages", "mean_up": mean_up, "mean_down": mean_down});
+        self.with("loss.data", outages)
+    }
+
+    /// The same where these bursts of data are lost, counted from 1. A sender that hears nothing
+    /// sends ever less, so that many bursts take long.
     #[must_use]
     pub fn losing_bursts(self, bursts: std::ops::RangeInclusive<u64>) -> Self {
         let bursts: Vec<u64> = bursts.collect();

@@ -33,10 +33,11 @@ fn run(lab: &Lab, stack: &str, control: &str) -> Run {
     lab.run(AllStacks::shared(), stack, Some(control)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn labs() -> [Lab; 4] {
+fn labs() -> [Lab; 5] {
     let each = [
         Lab::path().losing(0.02),
         Lab::path().losing_in_spells(0.005, 0.5),
+        Lab::path().losing_in_outages("500 ms", "30 ms"),
         Lab::path().losing_bursts(60..=66),
         Lab::reordering(),
     ];
