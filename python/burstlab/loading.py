@@ -301,6 +301,8 @@ def set_at(document: Document, path: str, value: Any) -> None:
             here = _enter_list(here, step, path, value, last)
         elif isinstance(here, dict):
             if last:
+                if step == "file":
+                    _forget_file(here)
                 here[step] = value
             else:
                 here = here.setdefault(step, [] if steps[depth + 1].isdigit() else {})
@@ -308,6 +310,12 @@ def set_at(document: Document, path: str, value: Any) -> None:
             parent = ".".join(steps[:depth])
             problem = f"{parent} is a value and has no fields"
             raise ScenarioError(path, value, problem, f"set {parent} itself, or another field")
+
+
+def _forget_file(table: Document) -> None:
+    """Remove what was read of the file that another one takes the place of."""
+    for name in ("node", "link", "cdf", "trace", "matrix"):
+        table.pop(name, None)
 
 
 def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -> Any:

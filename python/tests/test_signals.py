@@ -176,6 +176,35 @@ def test_a_class_that_never_returns_is_left(tmp_path, name):
     assert (tmp_path / "out" / "summary.json").is_file() == (name == "Loop")
 
 
+LEAVES_A_THREAD = """
+import threading, time
+
+class Leaves:
+    def __init__(self):
+        threading.Thread(target=time.sleep, args=(60,)).start()
+
+    def on_ack(self, event):
+        return 4
+"""
+
+
+@pytest.mark.parametrize(("one", "status"), ENDS)
+def test_a_thread_that_a_class_leaves_ends_by_a_signal(tmp_path, one, status):
+    (tmp_path / "law.py").write_text(LEAVES_A_THREAD)
+    (tmp_path / "law.toml").write_text(
+        "[tcp]\nwindow_law = 'python'\ninitial_ssthresh = 2\n"
+        "window_law_class = { file = 'law.py', class = 'Leaves' }\n[run]\nduration = '1 s'\n"
+    )
+    with _started("run", "law.toml", "--out", "out", where=tmp_path) as process:
+        while b"out" not in (tmp_path / "said").read_bytes():
+            assert process.poll() is None
+            time.sleep(0.05)
+        ended, work_s = _ended(process, one, 0.0)
+    said = (tmp_path / "said").read_text()
+    assert (ended, "Traceback" in said) == (status, False), said
+    assert work_s < SOON_S
+
+
 def test_the_numbers_of_many_flows_do_not_hold_the_end_up(tmp_path):
     """The run itself is at its end at once; to read, to write and to print what it says is not."""
     text = "[[flows]]\ncount = 65535\nstart = '3 s'\n[run]\nduration = '3 ms'\n"
