@@ -196,9 +196,14 @@ def test_a_thread_that_a_class_leaves_ends_by_a_signal(tmp_path, one, status):
         "window_law_class = { file = 'law.py', class = 'Leaves' }\n[run]\nduration = '1 s'\n"
     )
     with _started("run", "law.toml", "--out", "out", where=tmp_path) as process:
-        while b"out" not in (tmp_path / "said").read_bytes():
+        # The command is done once it has said so and works no more; Python waits for the thread.
+        done, before_s = False, 0.0
+        while not done:
             assert process.poll() is None
-            time.sleep(0.05)
+            before_s = _work_s(process.pid)
+            time.sleep(0.5)
+            said = (tmp_path / "said").read_bytes()
+            done = b"out" in said and _work_s(process.pid) == before_s
         ended, work_s = _ended(process, one, 0.0)
     said = (tmp_path / "said").read_text()
     assert (ended, "Traceback" in said) == (status, False), said
