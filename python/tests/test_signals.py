@@ -119,12 +119,10 @@ def test_a_run_keeps_what_is_done(tmp_path, one, status):
 
 
 PLAN = """
-name = "long"
 [scenario.run]
 duration = "20000 s"
-[[design]]
-field = "tcp.window"
-values = [10, 20]
+[grid]
+"tcp.window" = [10, 20]
 """
 
 #: Commands by their long phases, with the work after which a signal comes.
@@ -136,6 +134,7 @@ PHASES = [
     (("check", "long.toml", "--ties"), 1.5),
     (("view", "long.toml", "--no-open"), 2.0),
     (("play", "flow.toml", "--no-open"), 2.5),
+    (("study", "plan.toml", "--out", "study"), 1.5),
     (("reproduce", "lu-hunter/fig8", "--full", "--out", "out"), 2.0),
 ]
 
@@ -143,6 +142,7 @@ PHASES = [
 @pytest.mark.parametrize(("words", "after_s"), PHASES, ids=lambda one: str(one)[:14])
 def test_each_long_phase_hears_sigterm(tmp_path, words, after_s):
     (tmp_path / "long.toml").write_text(LONG)
+    (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "flow.toml").write_text("[run]\nduration = '2000000 s'\n[tcp]\nwindow = 3\n")
     with _started(*words, where=tmp_path) as process:
         status, work_s = _ended(process, signal.SIGTERM, after_s)
