@@ -16,12 +16,12 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from burstlab.completion import is_of_completion
-from burstlab.directories import is_result, settle
+from burstlab.directories import SUMMARY, Names, is_unsettled, names_in, settle
 from burstlab.errors import InputError
 from burstlab.heads import Head
 from burstlab.results import Result, read_head
@@ -42,6 +42,9 @@ from burstlab.studies.rows import groups, paths
 
 #: What a group of runs has in common: the settings of its point as JSON, and its scheme.
 Key: TypeAlias = tuple[str, str]
+
+#: The file of a study.
+_STUDY = "study.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,22 +356,23 @@ def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
                 f"{where}: no such directory\n  fix: give one that --out of run or study named"
             )
         settle(where)
-        inside = [where] if _is_result(where) else sorted(filter(_is_result, where.iterdir()))
+        inside = [(where, names)] if _is_result(names := _names_of(where)) else _results_in(where)
         if not inside:
             raise InputError(
                 f"{where}: neither a result of burstlab nor a directory of some\n"
                 "  fix: give one that --out of run or study named"
             )
-        found.extend(_entry(one, fields) for one in inside)
+        found.extend(_entry(one, there, fields) for one, there in inside)
     return found
 
 
 def compare(entries: Sequence[Entry]) -> Compared:
     """Compare results with the first of them; one study alone by its schemes."""
     parameters: dict[str, list[Any]] = {}
-    for path in dict.fromkeys(path for entry in entries for path in entry.parameters):
-        values = [entry.parameters.get(path) for entry in entries]
-        if any(value != values[0] for value in values):
+    fields = [entry.parameters for entry in entries]
+    for path in dict.fromkeys(chain.from_iterable(fields)):
+        values = [one.get(path) for one in fields]
+        if values.count(values[0]) < len(values):
             parameters[path] = values
     first = entries[0]
     if len(entries) == 1:
@@ -378,18 +382,34 @@ def compare(entries: Sequence[Entry]) -> Compared:
     return Compared(entries, parameters, Differences(pairs))
 
 
-def _is_result(directory: Path) -> bool:
-    return (directory / "study.json").is_file() or is_result(directory)
+def _results_in(directory: Path) -> list[tuple[Path, Names]]:
+    with os.scandir(directory) as found:
+        inside = [directory / name for name in sorted(one.name for one in found)]
+    looked = [(one, _names_of(one)) for one in inside]
+    return [(one, names) for one, names in looked if _is_result(names)]
 
 
-def _entry(where: Path, known: Fields) -> Entry:
-    if (where / "study.json").is_file():
+def _names_of(directory: Path) -> Names:
+    """Return what is in a directory, once what was left undone there is done."""
+    names = names_in(directory)
+    if is_unsettled(names):
+        settle(directory)
+        names = names_in(directory)
+    return names
+
+
+def _is_result(names: Names) -> bool:
+    return any(names.get(name, False) for name in (SUMMARY, _STUDY))
+
+
+def _entry(where: Path, names: Names, known: Fields) -> Entry:
+    if names.get(_STUDY):
         study = read_study(where)
         plan = dict(leaves(study.plan.to_document()))
         samples = dict(_of_study(study))
         seed, version = study.plan.seed, study.version
         return Entry(str(where), "study", version, seed, study.interrupted, plan, samples, study)
-    head = read_head(where)
+    head = read_head(where, names)
     fields = known.of(head.scenario)
     samples = {_OF_RUNS: _of_run(head)}
     told = str(where), "run", head.version, head.seed, head.interrupted
@@ -405,47 +425,32 @@ _OF_RUNS = _key({}, "")
 
 
 def _of_run(head: Head) -> Samples:
-    names = _names(head.summaries[0]) if head.summaries else ()
+    names = _names(head) if head.summaries else ()
     reader = _reader(names)
     numbers = [summary["replication"] for summary in head.summaries]
-    rows = [array("d", map(_or_nan, reader.read(one))) for one in head.summaries]
+    nan = math.nan
+    rows = [
+        array("d", [nan if value is None else value for value in reader.read(one)])
+        for one in head.summaries
+    ]
     return Samples(dict.fromkeys(numbers, head.seed), names, _known(rows, names))
 
 
 #: The metrics of summaries, by what these look like.
 _metrics: dict[Any, tuple[str, ...]] = {}
 
-#: The texts that are part of the path of a metric, by their keys.
-_IN_PATHS = ("cause", "class", "name", "label")
 
-
-def _names(summary: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the metrics of a summary; those of one that looks alike are known."""
-    looks = _looks(summary, "")
-    names = _metrics.get(looks)
+def _names(head: Head) -> tuple[str, ...]:
+    """Return the metrics of the first run; those of one that looks alike are known."""
+    names = _metrics.get(head.looks)
     if names is None:
-        names = _metrics[looks] = tuple(every(summary))
+        names = _metrics[head.looks] = tuple(every(head.summaries[0]))
     return names
-
-
-def _looks(value: Any, key: str) -> Any:
-    """Return what the metrics of a part of a summary depend on: keys and types, but no numbers."""
-    if type(value) is list:
-        return tuple([_looks(one, key) for one in value])
-    if type(value) is not dict:
-        return None
-    told = () if key == "flows" else tuple([value.get(name) for name in _IN_PATHS])
-    inner = [_looks(one, name) for name, one in value.items() if type(one) in (dict, list)]
-    return tuple(value), tuple(map(type, value.values())), told, tuple(inner)
 
 
 @lru_cache(maxsize=64)
 def _reader(names: tuple[str, ...]) -> Reader:
     return Reader(names)
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
@@ -465,7 +470,15 @@ def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
 
 def _known(rows: list[array[float]], where: Sequence[str]) -> list[array[float]]:
     """Leave out completion times that some runs do not tell: there transfers took longest."""
-    missing = {place for row in rows for place, one in enumerate(row) if math.isnan(one)}
+    if len(rows) == 1:
+        return rows
+    missing = {
+        place
+        for row in rows
+        if any(map(math.isnan, row))
+        for place, one in enumerate(row)
+        if math.isnan(one)
+    }
     for place in missing:
         if is_of_completion(where[place]):
             for row in rows:

@@ -77,9 +77,12 @@ def is_biased(table: Mapping[str, Any], name: str) -> bool:
     name
         The entry.
     """
-    if not (name == "departed" or name.endswith("_mean_bound_s")):
-        return False
-    return leaves_under_way(table)
+    return may_be_biased(name) and leaves_under_way(table)
+
+
+def may_be_biased(name: str) -> bool:
+    """Return whether an entry of a demand says little where some of its transfers are censored."""
+    return name == "departed" or name.endswith("_mean_bound_s")
 
 
 def is_open(flow: Mapping[str, Any], name: str) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from burstlab import aside
 from burstlab.errors import InputError
@@ -37,6 +37,10 @@ PENDING = ".summary.json"
 MADE = "made.json"
 
 _BUSY = "another process is writing there"
+
+
+#: The names in a directory, and whether each is a file.
+Names: TypeAlias = Mapping[str, bool]
 
 
 @dataclass(frozen=True)
@@ -308,9 +312,26 @@ def is_result(directory: Path) -> bool:
 
 def holds(directory: Path, kind: Kind) -> bool:
     """Whether a directory holds something of a kind."""
+    if any((directory / name).is_file() for name in kind.heads):
+        return True
     # What is complete is there, though it is not in its place yet.
-    places = [directory, *([aside.place(directory)] if aside.is_complete(directory) else [])]
-    return any((place / name).is_file() for place in places for name in kind.heads)
+    if not aside.is_complete(directory):
+        return False
+    return any((aside.place(directory) / name).is_file() for name in kind.heads)
+
+
+def names_in(directory: Path) -> Names:
+    """Return what is in a directory; nothing where it is none, or cannot be read."""
+    try:
+        with os.scandir(directory) as found:
+            return {one.name: one.is_file() for one in found}
+    except OSError:
+        return {}
+
+
+def is_unsettled(names: Names) -> bool:
+    """Whether a process left something undone in a directory, of which these are the names."""
+    return PENDING in names or aside.NAME in names
 
 
 def settle(directory: Path) -> None:

@@ -28,6 +28,8 @@ class Head:
         which these are.
     store
         Its tables.
+    looks
+        What the first of its summaries looks like (`burstlab.shapes.looks`).
     """
 
     directory: Path
@@ -39,3 +41,4 @@ class Head:
     summaries: Sequence[Mapping[str, Any]]
     numbers: Sequence[int]
     store: Store
+    looks: Any = None

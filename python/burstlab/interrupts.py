@@ -57,6 +57,21 @@ def say_nothing() -> None:
     _silent = True
 
 
+def leave(end: Callable[[int], None]) -> None:
+    """Have each of these signals end the process from here on: its command is done.
+
+    A thread of somebody else, which Python waits for, may go on for ever.
+
+    Parameters
+    ----------
+    end
+        Ends the process by a signal, and does not return.
+    """
+    for one in ENDING:
+        if signal.getsignal(one) is _heard:
+            signal.signal(one, lambda number, _frame: end(number))
+
+
 def came() -> signal.Signals | None:
     """Return the signal that came first, if one did since `listen`."""
     return _came

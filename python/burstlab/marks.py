@@ -13,6 +13,8 @@ from burstlab.errors import InputError
 #: The key in the metadata of a Parquet file.
 KEY = "burstlab"
 
+_compact = json.JSONEncoder(separators=(",", ":")).encode
+
 #: The last bytes of a Parquet file, and how many of them are read at first.
 _MAGIC, _END = b"PAR1", 1 << 14
 
@@ -41,7 +43,7 @@ class Marks:
 
     def of(self, table: str) -> dict[str, str]:
         """Return what is written into the metadata of a table."""
-        return {KEY: json.dumps({**self._fields, "table": table}, separators=(",", ":"))}
+        return {KEY: _compact({**self._fields, "table": table})}
 
     def check(self, path: Path, table: str, metadata: Mapping[str, str]) -> None:
         """Refuse a file that is another table, or of another run.

@@ -294,6 +294,7 @@ class Store:
     def open(
         cls,
         directory: Path,
+        there: Mapping[str, bool],
         listed: Iterable[str],
         marks: Marks,
         replications: Sequence[int],
@@ -305,6 +306,8 @@ class Store:
         ----------
         directory
             Directory of the result.
+        there
+            The names in it, and whether each is a file.
         listed
             Tables that its summary names.
         marks
@@ -315,11 +318,10 @@ class Store:
             The SHA-256 of each file, by its name.
         """
         listed = tuple(listed)
-        there = {one.name for one in directory.iterdir()}
         present = [name for name in STORED if f"{name}{_SUFFIX}" in there]
         for name in present:
             path = directory / f"{name}{_SUFFIX}"
-            if not (path.is_file() and marks.are_in(path, name)):
+            if not (there[path.name] and marks.are_in(path, name)):
                 with opened(path) as file:
                     said = file.metadata
                 marks.check(path, name, said)

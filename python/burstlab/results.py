@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from burstlab.directories import SCENARIO, SUMMARY, Place, settle
+from burstlab.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.heads import Head
 from burstlab.marks import Marks
@@ -430,20 +430,22 @@ def read(directory: str | os.PathLike[str]) -> Result:
     return Result(scenario, *told, head.directory)
 
 
-def read_head(directory: str | os.PathLike[str]) -> Head:
+def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> Head:
     """Read what a directory says of the result in it; its files are those of one result.
 
     Parameters
     ----------
     directory
         What `Result.write` or a run with ``out`` wrote.
+    names
+        What is in it, where that is known; what was left undone there is then done.
     """
     from burstlab import sums
     from burstlab.loading import read_text
     from burstlab.shapes import check_summaries
 
     where = Path(directory)
-    _check_result(where)
+    there = _check_result(where, names)
     scenario = read_text(where / SCENARIO)
     try:
         document = json.loads(read_text(where / SUMMARY))
@@ -472,7 +474,7 @@ def read_head(directory: str | os.PathLike[str]) -> Head:
         )
         marks = marks_of(version, seed, summaries)
         _check_scenario(where, scenario, document, version)
-        store = Store.open(where, document["tables"], marks, numbers, sums.told(document))
+        store = Store.open(where, there, document["tables"], marks, numbers, sums.told(document))
     except InputError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
@@ -480,14 +482,16 @@ def read_head(directory: str | os.PathLike[str]) -> Head:
             f"{where}: not a result of burstlab ({error})\n"
             "  fix: give what burstlab run --out wrote"
         ) from None
-    check_summaries(where / SUMMARY, summaries)
+    looks = check_summaries(where / SUMMARY, summaries)
     if not intact:
         raise InputError(
             f"{where / SUMMARY}: damaged, or was changed\n"
             "  fix: restore the file from a copy, or run the scenario again"
         )
     interrupted = bool(document["interrupted"])
-    return Head(where, scenario, seed, version, wall_s, interrupted, summaries, numbers, store)
+    return Head(
+        where, scenario, seed, version, wall_s, interrupted, summaries, numbers, store, looks
+    )
 
 
 def version_of(directory: str | os.PathLike[str]) -> str | None:
@@ -559,23 +563,27 @@ def _check_scenario(where: Path, scenario: str, document: Mapping[str, Any], ver
         )
 
 
-def _check_result(where: Path) -> None:
-    """Refuse a directory that is no result; say what to give instead."""
-    settle(where)
-    if (where / "study.json").is_file():
+def _check_result(where: Path, names: Names | None = None) -> Names:
+    """Return the names in a result; refuse a directory that is none, and say what to give."""
+    if names is None:
+        settle(where)
+    there = names_in(where) if names is None else names
+    if there.get("study.json"):
         from burstlab import again
 
         raise InputError(
             f"{where}: a study, and the result of a run is needed\n"
             f"  fix: {again.of_first_point(where, None)} makes one of its runs again"
         )
-    if not where.is_dir():
-        raise InputError(f"{where}: no such directory\n  fix: give what burstlab run --out wrote")
-    if not (where / SUMMARY).is_file() or not (where / SCENARIO).is_file():
+    if not (there.get(SUMMARY) and there.get(SCENARIO)):
+        if not where.is_dir():
+            fix = "give what burstlab run --out wrote"
+            raise InputError(f"{where}: no such directory\n  fix: {fix}")
         raise InputError(
             f"{where}: holds no result (summary.json and scenario.toml)\n"
             "  fix: give what burstlab run --out wrote"
         )
+    return there
 
 
 def without_none(value: Any) -> Any:

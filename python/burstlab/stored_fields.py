@@ -16,6 +16,9 @@ from burstlab import classes
 #: A field that stands on one line.
 _LINE = re.compile(r"[A-Za-z0-9_-]+ = .*[^\[{,]$")
 
+#: What is before a table.
+_TABLE = re.compile(r"\n(?=\[)")
+
 #: The head of a table, or of an entry of a list of tables.
 _HEAD = re.compile(r"\[\[?([A-Za-z0-9_.-]+)\]\]?")
 
@@ -25,6 +28,7 @@ class Fields:
 
     def __init__(self) -> None:
         self._whole: dict[str, Mapping[str, Any]] = {}
+        self._before: dict[str, tuple[Mapping[str, Any], Mapping[str, int]] | None] = {}
         self._tables: dict[tuple[str, str], Mapping[str, Any]] = {}
         self._lines: dict[tuple[str, str], tuple[str, Any]] = {}
 
@@ -42,20 +46,41 @@ class Fields:
         return known
 
     def _read(self, text: str) -> Mapping[str, Any]:
+        # The seed stands in the last table: what is before it is that of other runs too.
+        before, bracket, last = text.rpartition("\n[")
+        if before not in self._before:
+            self._before[before] = self._tables_of(before, {}) if bracket else ({}, {})
+        known = self._before[before]
+        found = known and self._tables_of(f"{bracket}{last}".lstrip("\n"), dict(known[1]))
+        if known is None or found is None:
+            return dict(leaves(tomllib.loads(text)))
+        return {**known[0], **found[0]}
+
+    def _tables_of(
+        self, text: str, counts: dict[str, int]
+    ) -> tuple[Mapping[str, Any], Mapping[str, int]] | None:
+        """Return the fields of tables, and how many of each there are; None where one is odd.
+
+        Parameters
+        ----------
+        text
+            The tables.
+        counts
+            How many of each there were before.
+        """
         found: dict[str, Any] = {}
-        counts: dict[str, int] = {}
-        for part in re.split(r"\n(?=\[)", f"\n{text}"):
+        for part in _TABLE.split(f"\n{text}"):
             head, _, body = part.lstrip("\n").partition("\n")
             path = ""
             if head.startswith("["):
                 matched = _HEAD.fullmatch(head)
                 if matched is None:
-                    return dict(leaves(tomllib.loads(text)))
+                    return None
                 path = _path(matched[1], head.startswith("[["), counts)
             else:
                 body = f"{head}\n{body}"
             found.update(self._table(path, body))
-        return found
+        return found, counts
 
     def _table(self, path: str, body: str) -> Mapping[str, Any]:
         known = self._tables.get((path, body))

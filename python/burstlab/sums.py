@@ -26,6 +26,9 @@ SEAL = "seal"
 #: What the clock says is no part of it: equal runs have equal seals.
 _CLOCK = "wall_s"
 
+#: The text over which the seal of a document is.
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
 #: The file of sums, where no document is written last.
 NAME = "sums.json"
 
@@ -80,8 +83,7 @@ def _seals(version: object) -> bool:
 
 def _seal(document: Mapping[str, Any]) -> str:
     told = {name: value for name, value in document.items() if name not in (SEAL, _CLOCK)}
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_canonical(told).encode()).hexdigest()
 
 
 def known(directory: Path) -> dict[str, str]:

@@ -300,3 +300,22 @@ def test_an_address_asks_for_no_longer_run_than_the_page_has(duration):
             page.data["data/about"]({"run": f"burst?duration={duration}"})
         whole = page.data["data/play"]({"duration": "60 s"}).content
         assert not whole.startswith(b'{"error"')
+
+
+@pytest.mark.parametrize(
+    "asked", [{"access": "100 Tb/s", "window": "1000000"}, {"delay": "1 ps", "access": "1 Tb/s"}]
+)
+def test_an_address_asks_for_no_more_packets_than_the_page_answers_for(asked):
+    """No duration is long, and all the same such a run takes minutes and gigabytes."""
+    with contextlib.closing(player()) as page:
+        asked = {"duration": "60 s", "window": "1000000", **asked}
+        for name, more in (("data/play", {}), ("data/several", {"runs": "2"})):
+            told = json.loads(page.data[name]({**asked, **more}).content)
+            assert "packets would be sent, and the page simulates 1e+06" in told["error"]
+            assert "fix: write a slower rate" in told["error"]
+        with pytest.raises(InputError, match="packets would be sent"):
+            page.data["data/about"](
+                {"run": "burst?" + "&".join(f"{k}={v}" for k, v in asked.items())}
+            )
+        fast = {"access": "100 Tb/s", "duration": "5 s"}  # the window bounds what is sent
+        assert not page.data["data/play"](fast).content.startswith(b'{"error"')

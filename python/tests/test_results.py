@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import json
 import time
 import tomllib
@@ -248,7 +249,7 @@ def test_tables_are_printed_without_the_mean_of_each_number_of_each_flow(monkeyp
 
 
 def test_thousands_of_results_are_read_in_a_moment_each(burstlab, tmp_path):
-    """Each in less than 2 ms of work, and with less than 10 kB; they differ in seed and window."""
+    """Each in some 0.3 ms of work and 5 kB, of which the calls of functions say how it grows."""
     origin = tmp_path / "origin"
     bl.run({"run": {"duration": "1 s"}}, out=origin)
     texts = {one.name: one.read_bytes() for one in origin.iterdir() if one.is_file()}
@@ -263,7 +264,10 @@ def test_thousands_of_results_are_read_in_a_moment_each(burstlab, tmp_path):
     entries = find([tmp_path / "many"])
     compared = compare(entries)
     took_s = time.process_time() - started_s
-    assert took_s < count * 0.002, took_s
+    assert took_s < count * 0.001, took_s
+    with cProfile.Profile() as calls:
+        compare(find([tmp_path / "many"]))
+    assert sum(one.callcount for one in calls.getstats()) < count * 750
     assert len(compared.entries) == count and compared.parameters == {}
     assert compared.differences.equal == len(compared.differences) > 50 * (count - 1)
     answer = burstlab("results", tmp_path / "many")

@@ -119,12 +119,10 @@ def test_a_run_keeps_what_is_done(tmp_path, one, status):
 
 
 PLAN = """
-name = "long"
 [scenario.run]
 duration = "20000 s"
-[[design]]
-field = "tcp.window"
-values = [10, 20]
+[grid]
+"tcp.window" = [10, 20]
 """
 
 #: Commands by their long phases, with the work after which a signal comes.
@@ -136,6 +134,7 @@ PHASES = [
     (("check", "long.toml", "--ties"), 1.5),
     (("view", "long.toml", "--no-open"), 2.0),
     (("play", "flow.toml", "--no-open"), 2.5),
+    (("study", "plan.toml", "--out", "study"), 1.5),
     (("reproduce", "lu-hunter/fig8", "--full", "--out", "out"), 2.0),
 ]
 
@@ -143,6 +142,7 @@ PHASES = [
 @pytest.mark.parametrize(("words", "after_s"), PHASES, ids=lambda one: str(one)[:14])
 def test_each_long_phase_hears_sigterm(tmp_path, words, after_s):
     (tmp_path / "long.toml").write_text(LONG)
+    (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "flow.toml").write_text("[run]\nduration = '2000000 s'\n[tcp]\nwindow = 3\n")
     with _started(*words, where=tmp_path) as process:
         status, work_s = _ended(process, signal.SIGTERM, after_s)
@@ -174,6 +174,40 @@ def test_a_class_that_never_returns_is_left(tmp_path, name):
         status, work_s = _ended(process, signal.SIGINT, 1.0)
     assert status == 130 and work_s < SOON_S
     assert (tmp_path / "out" / "summary.json").is_file() == (name == "Loop")
+
+
+LEAVES_A_THREAD = """
+import threading, time
+
+class Leaves:
+    def __init__(self):
+        threading.Thread(target=time.sleep, args=(60,)).start()
+
+    def on_ack(self, event):
+        return 4
+"""
+
+
+@pytest.mark.parametrize(("one", "status"), ENDS)
+def test_a_thread_that_a_class_leaves_ends_by_a_signal(tmp_path, one, status):
+    (tmp_path / "law.py").write_text(LEAVES_A_THREAD)
+    (tmp_path / "law.toml").write_text(
+        "[tcp]\nwindow_law = 'python'\ninitial_ssthresh = 2\n"
+        "window_law_class = { file = 'law.py', class = 'Leaves' }\n[run]\nduration = '1 s'\n"
+    )
+    with _started("run", "law.toml", "--out", "out", where=tmp_path) as process:
+        # The command is done once it has said so and works no more; Python waits for the thread.
+        done, before_s = False, 0.0
+        while not done:
+            assert process.poll() is None
+            before_s = _work_s(process.pid)
+            time.sleep(0.5)
+            said = (tmp_path / "said").read_bytes()
+            done = b"out" in said and _work_s(process.pid) == before_s
+        ended, work_s = _ended(process, one, 0.0)
+    said = (tmp_path / "said").read_text()
+    assert (ended, "Traceback" in said) == (status, False), said
+    assert work_s < SOON_S
 
 
 def test_the_numbers_of_many_flows_do_not_hold_the_end_up(tmp_path):

@@ -220,3 +220,17 @@ def test_a_plan_reads_back_as_itself(document):
     name = found.names[-1]
     assert again.scenario(last, name) == found.scenario(last, name)
     assert again.seed_of(last) == found.seed_of(last)
+
+
+def test_a_grid_over_files_of_networks_takes_the_place_of_the_one_below(tmp_path):
+    """The file below is read first, and its nodes and links went with the name of another."""
+    for name, nodes in (("two", "AB"), ("three", "ABC")):
+        pairs = "".join(f"  edge [ source {n} target {n + 1} ]\n" for n in range(len(nodes) - 1))
+        places = "".join(f'  node [ id {n} label "{one}" ]\n' for n, one in enumerate(nodes))
+        (tmp_path / f"{name}.gml").write_text(f"graph [\n{places}{pairs}]\n")
+    (tmp_path / "plan.toml").write_text(
+        '[scenario.network]\nfile = "two.gml"\nlengths = "hop"\n[scenario.run]\n'
+        'duration = "1 ms"\n[grid]\n"network.file" = ["two.gml", "three.gml"]\n'
+    )
+    found = bl.study(tmp_path / "plan.toml", jobs=1)
+    assert len(found.points) == 2

@@ -11,7 +11,7 @@ use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, DemandLaw, Edge, FirstWavelength,
     IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops,
 };
-use super::{batches, control, injection};
+use super::{batches, control, idle_tables, injection};
 use crate::topology::{Graph, Routes};
 
 /// A header takes no longer to send, and a burst no longer on average, so that queues of them end
@@ -61,6 +61,7 @@ pub(super) fn through(
     }
     if scenario.ops.is_none() {
         control_plane(scenario)?;
+        idle_tables::check(scenario)?;
         if scenario.signalling.guard.is_none() {
             let guard = control::default_guard(scenario, graph, routes);
             scenario.signalling.guard = Some(guard);

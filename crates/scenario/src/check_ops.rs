@@ -36,6 +36,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         let problem = "a slotted network has no bursts, and one route for each pair";
         return refuse(*table, "", problem, "remove it, or remove [ops]");
     }
+    super::idle_tables::check_ops(ops)?;
     slots(scenario, ops)
 }
 

@@ -24,6 +24,7 @@ mod flow;
 mod hosts;
 mod idle_classes;
 mod idle_switches;
+mod idle_tables;
 mod injection;
 mod interrupt;
 mod limits;

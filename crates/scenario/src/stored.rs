@@ -44,6 +44,8 @@ const UNUSED: &[Rule] = &[
     ("core", &["retransmission"], |all, _| !tries(all, Resolution::Retransmission)),
     ("signalling", &["guard"], |all, _| all.signalling.offset.is_some()),
     ("signalling", &["requests", "retry"], |all, _| !is_two_way(all)),
+    ("ops", &["unsmoothed"], |all, _| !smooths(all)),
+    ("ops.smoothing", &["weight", "units", "min_rate", "phase", "refusal"], |all, _| !smooths(all)),
     ("ops.dlcc", &["piggyback_wait"], |_, dlcc| is(dlcc, "notification", &["dedicated"])),
     ("wlan[]", &["hidden"], |_, cell| cell.get("positions").is_some()),
     ("demand[]", &["flows_per_second", "per", "destination"], |_, demand| {
@@ -65,6 +67,10 @@ fn is_path(scenario: &Scenario) -> bool {
 
 fn is_two_way(scenario: &Scenario) -> bool {
     scenario.signalling.protocol == Protocol::TwoWay
+}
+
+fn smooths(scenario: &Scenario) -> bool {
+    scenario.ops.as_ref().is_some_and(|ops| ops.smoothing.enabled)
 }
 
 fn tries(scenario: &Scenario, step: Resolution) -> bool {

@@ -41,10 +41,17 @@ def main(tokens: Sequence[str] | None = None) -> None:
     except OSError as error:
         status = _unprinted(error)
     if status == INTERRUPTED and tokens is None:
-        status = _BY_SIGNAL + (interrupts.came() or signal.SIGINT)
-        streams.end()
-        os._exit(status)
+        _leave(interrupts.came() or signal.SIGINT)
+    if tokens is None:
+        # Python waits for the threads that classes of a user have left.
+        interrupts.leave(_leave)
     sys.exit(status)
+
+
+def _leave(number: int) -> None:
+    """End the process at once, as one that a signal has ended."""
+    streams.end()
+    os._exit(_BY_SIGNAL + number)
 
 
 def _unprinted(error: OSError) -> int:

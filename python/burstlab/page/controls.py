@@ -19,6 +19,9 @@ AS_GIVEN = "as given"
 #: A loss at which there is something to see.
 _LOSS = 0.03
 
+#: Packets that a run may send while somebody waits for it: it takes some seconds then.
+_PACKETS_MOST = 1e6
+
 _TIMES = ("0.5 ms", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms", "50 ms")
 
 
@@ -250,6 +253,46 @@ def refuse_long(wanted: Mapping[str, Any], found: Sequence[Control]) -> None:
         problem = f"the page simulates {most} at most"
         fix = f"write {most} or less, or burstlab run, which simulates any duration"
         raise ScenarioError(duration.path, value, problem, fix)
+
+
+def refuse_costly(resolved: Mapping[str, Any], begun: Mapping[str, Any]) -> None:
+    """Refuse a run that may send far more packets than one answers for while somebody waits.
+
+    Parameters
+    ----------
+    resolved
+        What is asked for, with its defaults filled in.
+    begun
+        The same as the page begins, which is always answered.
+    """
+    most = max(_PACKETS_MOST, _packets(begun))
+    count = _packets(resolved)
+    if count > most:
+        rate = resolved["access"]["rate"]
+        problem = f"up to {count:.2g} packets would be sent, and the page simulates {most:.2g}"
+        fix = "write a slower rate, a smaller window, a longer delay or a shorter duration, or run"
+        raise ScenarioError("access.rate", rate, problem, f"{fix} it with burstlab run")
+
+
+def _packets(resolved: Mapping[str, Any]) -> float:
+    """Return how many packets flows may send: at the rate of their links, and a window a trip."""
+    network, access = resolved["network"], resolved["access"]
+    if "link_length_km" in network:
+        each_s = network["link_length_km"] * _size(network["delay_per_km"])
+    else:
+        each_s = _size(network.get("link_delay", "0 s"))
+    fibres_s = [*map(_size, network.get("link_delays") or ())]
+    fibres_s = fibres_s or [each_s] * (network["core_nodes"] + 1)
+    far = {**access, **access.get("receiver", {})}
+    trip_s = 2 * (_size(access["delay"]) + _size(far["delay"]) + sum(fibres_s))
+    total = 0.0
+    for flow in resolved["flows"]:
+        tcp = tcp_of(resolved, flow)
+        rate = _size(access["rate"]) / 8 / _size(tcp["segment_size"])
+        if trip_s > 0 and "stack" not in flow and "window" in tcp:
+            rate = min(rate, tcp["window"] / trip_s)
+        total += rate * flow["count"]
+    return total * _size(resolved["run"]["duration"])
 
 
 def _numeric(name: str, text: str) -> int | float:

@@ -13,7 +13,15 @@ from burstlab import again, classes
 from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.loading import Document, admitted
 from burstlab.page.columns import document, pack
-from burstlab.page.controls import AS_GIVEN, START, applied, controls, read, refuse_long
+from burstlab.page.controls import (
+    AS_GIVEN,
+    START,
+    applied,
+    controls,
+    read,
+    refuse_costly,
+    refuse_long,
+)
 from burstlab.page.flow import columns, thinned
 from burstlab.page.memory import Played, bursts
 from burstlab.page.presets import preset, presets
@@ -122,7 +130,11 @@ class Player:
         asked = read({name: value for name, value in query.items() if name != "preset"})
         refuse_long(asked, found)
         # What is not said stands as the page begins.
-        return base, {**{control.name: control.value for control in found}, **asked}
+        begun = {control.name: control.value for control in found}
+        wanted = {**begun, **asked}
+        if asked:
+            refuse_costly(resolve(applied(base, wanted)), resolve(applied(base, begun)))
+        return base, wanted
 
     def _play(self, query: Mapping[str, str]) -> Body:
         started = time.perf_counter()

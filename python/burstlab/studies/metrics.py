@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from burstlab.completion import is_biased, is_open, leaves_under_way, unbiased
+from burstlab.completion import is_biased, is_open, leaves_under_way, may_be_biased, unbiased
 from burstlab.demands import OVER_ALL, demand_names
 from burstlab.errors import PlanError
 
@@ -64,24 +64,34 @@ class Reader:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._count = len(paths)
-        self._tables: dict[tuple[str, ...], list[tuple[int, str]]] = {}
+        tables: dict[tuple[str, ...], list[tuple[int, str]]] = {}
         for index, path in enumerate(paths):
             *table, name = _steps(path)
-            self._tables.setdefault(tuple(table), []).append((index, name))
+            tables.setdefault(tuple(table), []).append((index, name))
+        self._tables = [
+            (table, *zip(*wanted, strict=True), any(may_be_biased(name) for _, name in wanted))
+            for table, wanted in tables.items()
+        ]
 
     def read(self, summary: Summary) -> tuple[float | None, ...]:
         """Return the metrics in their order; None where the run has no such number."""
         values: list[float | None] = [None] * self._count
-        for table, wanted in self._tables.items():
+        for table, places, names, doubtful in self._tables:
             try:
                 found = _within(summary, table)
             except NoMetric:
                 continue  # another point of the study has it
-            for index, name in wanted:
-                if type(found) is dict:
-                    value = None if is_biased(found, name) else found.get(name)
-                    values[index] = None if type(value) is str else value
-                else:
+            if type(found) is dict:
+                numbers = list(map(found.get, names))
+                if str in map(type, numbers):
+                    numbers = [None if type(one) is str else one for one in numbers]
+                if doubtful:
+                    named = zip(names, numbers, strict=True)
+                    numbers = [None if is_biased(found, name) else one for name, one in named]
+                for index, number in zip(places, numbers, strict=True):
+                    values[index] = number
+            else:
+                for index, name in zip(places, names, strict=True):
                     with suppress(NoMetric):
                         values[index] = _number(_within(found, (name,)))
         return tuple(values)
