@@ -95,8 +95,8 @@ impl LossProcess {
     }
 
     /// Whether unit `number` (from 1, asked in order where nothing has a clock), which is sent at
-    /// `at`, is lost; `draws` are two numbers in [0, 1) by ordinal, of which one that is a number of
-    /// a unit belongs to this unit alone.
+    /// `at`, is lost; `draws` are two numbers in [0, 1) by ordinal. Those of a unit's number belong
+    /// to this unit alone.
     #[inline]
     pub fn hits(&mut self, number: u64, at: Time, draws: impl Fn(u64) -> [f64; 2]) -> bool {
         match self {

@@ -30,7 +30,7 @@ pub struct Access {
     /// Which data packets the senders' links mark. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
-    /// What the senders' links lose, in both directions. Absent: nothing but what their queues drop.
+    /// What the senders' links lose, in both directions. Absent: only what their queues drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LinkLoss>,
     /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted

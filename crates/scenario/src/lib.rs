@@ -28,6 +28,7 @@ mod idle_tables;
 mod injection;
 mod interrupt;
 mod limits;
+mod link_loss;
 mod live;
 mod loss;
 mod marking;

@@ -112,7 +112,7 @@ pub(super) fn expand(scenario: &mut Scenario, graph: Option<&Graph>) -> Check {
     }
     if scenario.run.replications > 1 {
         let (problem, fix) = ("programs run once", "remove it, and run with several seeds");
-        return refuse("run.replications", &scenario.run.replications.to_string(), problem, fix);
+        return refuse("run.replications", scenario.run.replications.to_string(), problem, fix);
     }
     let mut addresses = BTreeSet::new();
     for (index, host) in scenario.live.iter().enumerate() {
@@ -192,32 +192,32 @@ impl Live {
             Ok(address) if is_of_a_host(address) => {}
             _ => {
                 let problem = "it is no address of a host, of IP version 4";
-                return refuse(&at("address"), &self.address, problem, fix);
+                return refuse(at("address"), &self.address, problem, fix);
             }
         }
         if !addresses.insert(&self.address) {
             let problem = "another live host has it";
-            return refuse(&at("address"), &self.address, problem, "write another");
+            return refuse(at("address"), &self.address, problem, "write another");
         }
         if let Some(word) = self.command.iter().flatten().find(|word| word.contains('\0')) {
             let problem = "no program takes the character 0";
-            return refuse(&at("command"), &format!("{word:?}"), problem, "remove it");
+            return refuse(at("command"), format!("{word:?}"), problem, "remove it");
         }
         let first = self.command.as_ref().map(|words| words.first().map(String::as_str));
         if let Some(None | Some("")) = first {
             let fix = "name a program, or remove it";
-            return refuse(&at("command"), "", "no program is named", fix);
+            return refuse(at("command"), "", "no program is named", fix);
         }
         if self.start > scenario.run.duration {
             let problem = "the run has ended by then";
             let fix = "write an earlier time, or a longer run.duration";
-            return refuse(&at("start"), &self.start.to_string(), problem, fix);
+            return refuse(at("start"), self.start.to_string(), problem, fix);
         }
         for one in &self.environment {
             let has_name = one.split_once('=').is_some_and(|(name, _)| !name.is_empty());
             if !has_name || one.contains('\0') {
                 let (problem, fix) = ("it has no name, or no value", "write \"NAME=value\"");
-                return refuse(&at("environment"), &format!("{one:?}"), problem, fix);
+                return refuse(at("environment"), format!("{one:?}"), problem, fix);
             }
         }
         for one in &self.sysctls {
@@ -225,7 +225,7 @@ impl Live {
             if !name.is_some_and(is_setting) {
                 let problem = "it sets nothing below net";
                 let fix = "write one such as \"net.ipv4.tcp_sack=0\"";
-                return refuse(&at("sysctls"), &format!("{one:?}"), problem, fix);
+                return refuse(at("sysctls"), format!("{one:?}"), problem, fix);
             }
         }
         let odd = |name: &&String| {
@@ -235,7 +235,7 @@ impl Live {
         match self.congestion_control.as_ref().filter(odd) {
             Some(name) => {
                 let problem = "no congestion control of a kernel is called so";
-                refuse(&at("congestion_control"), name, problem, "write one such as \"cubic\"")
+                refuse(at("congestion_control"), name, problem, "write one such as \"cubic\"")
             }
             None => Ok(()),
         }

@@ -12,8 +12,8 @@ use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
-    ScenarioError, Stacks, Topology, WlanLaw, check, control, failure, fill, idle_switches, live,
-    names, network, ranges, spells, ticks, unused, wlan,
+    ScenarioError, Stacks, Topology, WlanLaw, check, control, failure, fill, idle_switches,
+    link_loss, live, names, network, ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -81,8 +81,8 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     names::check(&scenario)?;
     let mut warnings = check::check(&scenario)?;
     let (assembly, loss) =
-        (scenario.edge.assembly()?, scenario.loss.losses(spells::lasts(&scenario))?);
-    let link_loss = spells::of_links(&scenario)?;
+        (scenario.edge.assembly()?, scenario.loss.losses(link_loss::lasts(&scenario))?);
+    let link_loss = link_loss::of_links(&scenario)?;
     let marks = scenario.access.marks()?;
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;

@@ -5,10 +5,10 @@ use burstlab_units::{Probability, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ScenarioError;
 use super::choice::{Choice, Fields};
-use super::error::{Check, word};
+use super::error::Check;
 use super::limits::DURATION_MAX;
-use super::{AccessSide, Scenario, ScenarioError};
 
 /// Most pairs of spells in a run, on average: each may have to be drawn.
 const PAIRS_MAX: u64 = 1_000_000;
@@ -175,7 +175,7 @@ impl LinkLoss {
     }
 
     /// What this rule, which stands at `table`, loses in a run that `lasts` so long.
-    fn process(&self, table: &str, lasts: Span) -> Result<LossProcess, ScenarioError> {
+    pub(super) fn process(&self, table: &str, lasts: Span) -> Result<LossProcess, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LinkLossKind::FIELDS);
         let process = match self.process {
             LinkLossKind::Outages => {
@@ -195,30 +195,4 @@ impl LinkLoss {
         given.done()?;
         Ok(process)
     }
-}
-
-/// How long a run of `scenario` is at most.
-pub(super) fn lasts(scenario: &Scenario) -> Span {
-    scenario.run.duration + scenario.run.drain.unwrap_or_default()
-}
-
-/// What the senders' access links lose, and the receivers'.
-pub(super) fn of_links(scenario: &Scenario) -> Result<[Option<LossProcess>; 2], ScenarioError> {
-    let access = &scenario.access;
-    let receiver = access.receiver.as_ref().and_then(|own: &AccessSide| own.loss.as_ref());
-    let rules = [("access.loss", access.loss.as_ref()), ("access.receiver.loss", receiver)];
-    let hosts = !scenario.flows().is_empty() || !scenario.demand.is_empty();
-    let loaded = scenario.network.topology == super::Topology::Path && !scenario.traffic.is_empty();
-    let lasts = lasts(scenario);
-    let mut found = [None, None];
-    for ((table, rule), found) in rules.into_iter().zip(&mut found) {
-        let Some(rule) = rule else { continue };
-        if !hosts && !loaded {
-            let (problem, fix) = ("nothing crosses an access link", "remove it, or add [[flows]]");
-            let path = format!("{table}.process");
-            return Err(ScenarioError::new(path, word(&rule.process), problem, fix));
-        }
-        *found = Some(rule.process(table, lasts)?);
-    }
-    Ok(found)
 }

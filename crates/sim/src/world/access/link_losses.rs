@@ -6,11 +6,10 @@ use burstlab_link::LossProcess;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::Access;
 use crate::scenario::{Resolved, Side};
 
 /// A link: on which side, and which of them there.
-type Link = (Side, u32);
+pub(in crate::world) type LinkPlace = (Side, u32);
 
 /// The links of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -66,7 +65,7 @@ impl LinkLosses {
 
     /// A packet is handed to a link at `now`, the draws of which have this key; returns whether it
     /// is lost.
-    pub(in crate::world) fn takes(&mut self, now: Time, (side, link): Link, key: u64) -> bool {
+    pub(in crate::world) fn takes(&mut self, now: Time, (side, link): LinkPlace, key: u64) -> bool {
         let Some(links) = &mut self.sides[side as usize] else { return false };
         let place = link as usize;
         if links.used.len() <= place {
@@ -81,19 +80,5 @@ impl LinkLosses {
         used.handed += 1;
         let stream = links.stream.of(key);
         used.process.hits(used.handed, now, |ordinal| stream.uniforms(ordinal))
-    }
-}
-
-impl Access {
-    /// The link that a packet of `flow` is handed to, whose links have these numbers where it goes
-    /// one way.
-    pub(in crate::world) fn link_of(&self, flow: u32, hop: Hop, link: u32) -> Link {
-        match (self.ends_back(flow), hop) {
-            (None, Hop::Near) => (Side::Sender, link),
-            (None, Hop::Far) => (Side::Receiver, link),
-            // A flow back begins where the other one ends.
-            (Some((_, far)), Hop::Near) => (Side::Receiver, far),
-            (Some((near, _)), Hop::Far) => (Side::Sender, near),
-        }
     }
 }

@@ -16,7 +16,7 @@ use self::backward::Backward;
 pub(super) use self::cross::Cross;
 use self::departures::Departures;
 pub(super) use self::link_losses::Hop;
-use self::link_losses::LinkLosses;
+use self::link_losses::{LinkLosses, LinkPlace};
 pub(super) use self::source::Source;
 pub(super) use self::wlan::{AirEvent, AirLoss, Wireless};
 use super::packet::{AckPacket, DataPacket};
@@ -66,6 +66,18 @@ pub(super) struct Access {
 }
 
 impl Access {
+    /// The link that a packet of `flow` is handed to, whose links have these numbers where it goes
+    /// one way.
+    pub(in crate::world) fn link_of(&self, flow: u32, hop: Hop, link: u32) -> LinkPlace {
+        match (self.ends_back(flow), hop) {
+            (None, Hop::Near) => (Side::Sender, link),
+            (None, Hop::Far) => (Side::Receiver, link),
+            // A flow back begins where the other one ends.
+            (Some((_, far)), Hop::Near) => (Side::Receiver, far),
+            (Some((near, _)), Hop::Far) => (Side::Sender, near),
+        }
+    }
+
     /// The links of a scenario with so many flows and nodes.
     pub(super) fn new(
         resolved: &Resolved,
