@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import re
 import sys
@@ -413,8 +412,8 @@ def unended(document: dict[str, Any], draw: Draw, met: set[str]) -> str:
     Each lost burst is worth one time-out at most. Some bursts are lost at first, then none: the
     transfer has to end.
 
-    A time-out that back-off cannot bring above the round trip repeats each segment for ever, and
-    the queue grows without bound. Such a time-out is raised, and `met` counts the run.
+    A time-out that stays below the round trip repeats each segment for ever, and the queue grows
+    without bound. Such a time-out is raised, and `met` counts the run.
     """
     pick = draw.random
 
@@ -430,7 +429,7 @@ def unended(document: dict[str, Any], draw: Draw, met: set[str]) -> str:
         "loss": {"data": some(), "ack": some()},
         "run": {"duration": f"{_TIMEOUTS * _TIMEOUT_S} s"},
     }
-    if _mended(one) is not None and (short := _below_round_trip(one["tcp"])):
+    if _mended(one) is not None and (short := _below_round_trip(one.get("tcp", {}))):
         one["tcp"] |= {name: pick.choice(["1 s", "3 s"]) for name in short}
         met.add(_RAISED)
     resolved = _mended(one)
@@ -442,11 +441,14 @@ def unended(document: dict[str, Any], draw: Draw, met: set[str]) -> str:
 
 
 def _below_round_trip(tcp: dict[str, Any]) -> list[str]:
-    """Return which time-outs stay below the round trip with back-off, however often they end."""
-    bounded = tcp.get("rto_backoff_past_max") is False
-    most = tcp.get("rto_backoff_max", 64) if bounded else math.inf
-    given = {name: _core.seconds(tcp.get(name, "0 s")) for name in ("rto_fixed", "rto_initial")}
-    return [name for name, value in given.items() if 0.0 < value and value * most < _ROUND_TRIP_S]
+    """Return which time-outs may stay below the round trip, however often they end.
+
+    A fixed one never adapts, and back-off ends with an ACK; a detector may excuse each time-out.
+    """
+    stays = tcp.get("rto_backoff_past_max") is False or "detector" in tcp
+    names = ["rto_fixed", "rto_initial"] if stays else ["rto_fixed"]
+    given = {name: _core.seconds(tcp.get(name, "0 s")) for name in names}
+    return [name for name, value in given.items() if 0.0 < value < _ROUND_TRIP_S]
 
 
 def _met(summary: dict[str, Any], resolved: dict[str, Any]) -> set[str]:
