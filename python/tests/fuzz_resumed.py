@@ -79,6 +79,12 @@ _SLOTS = {
 #: A transfer ends within so many time-outs, of so many seconds each at most, once losses stop.
 _TIMEOUTS, _TIMEOUT_S = 90, 120
 
+#: The longest round trip of these transfers: 100 KB in the queue of a link of 1 Mb/s, and delays.
+_ROUND_TRIP_S = 1.0
+
+#: What a run counts where such a transfer has a longer time-out than was drawn.
+_RAISED = "RTO raised above the round trip"
+
 #: Steps of contention that a network of bursts may have.
 _STEPS = ["conversion", "delay-line", "deflection", "segmentation", "retransmission"]
 
@@ -396,15 +402,18 @@ def compare(found: Case, resolved: dict[str, Any], draw: Draw, where: Path) -> N
     found.kind = f"differs: {', '.join(differ)}" if differ else "same"
     if any(DEAD in warning for warning in whole.summary["warnings"]):
         found.kind = "dead: a connection"
-    elif not differ and (open_s := unended(found.document, draw)):
+    elif not differ and (open_s := unended(found.document, draw, found.met)):
         found.kind = f"unended: {open_s}"
 
 
-def unended(document: dict[str, Any], draw: Draw) -> str:
+def unended(document: dict[str, Any], draw: Draw, met: set[str]) -> str:
     """Return what is wrong with a transfer whose losses stop, with the same parameters of TCP.
 
-    Each lost burst is worth one time-out at most. All is lost at first, then nothing: the transfer
-    has to end.
+    Each lost burst is worth one time-out at most. Some bursts are lost at first, then none: the
+    transfer has to end.
+
+    A time-out that stays below the round trip repeats each segment for ever, and the queue grows
+    without bound. Such a time-out is raised, and `met` counts the run.
     """
     pick = draw.random
 
@@ -420,12 +429,26 @@ def unended(document: dict[str, Any], draw: Draw) -> str:
         "loss": {"data": some(), "ack": some()},
         "run": {"duration": f"{_TIMEOUTS * _TIMEOUT_S} s"},
     }
+    if _mended(one) is not None and (short := _below_round_trip(one.get("tcp", {}))):
+        one["tcp"] |= {name: pick.choice(["1 s", "3 s"]) for name in short}
+        met.add(_RAISED)
     resolved = _mended(one)
     if resolved is None or not resolved.get("flows") or classes.used(resolved):
         return ""
     ran, _ = replicate(json.dumps(resolved), 1, 0, _core.Monitor(None), [])
     flows = ran.summary["flows"]
     return "" if all(flow["completed_s"] is not None for flow in flows) else tomli_w.dumps(one)
+
+
+def _below_round_trip(tcp: dict[str, Any]) -> list[str]:
+    """Return which time-outs may stay below the round trip, however often they end.
+
+    A fixed one never adapts, and back-off ends with an ACK; a detector may excuse each time-out.
+    """
+    stays = tcp.get("rto_backoff_past_max") is False or "detector" in tcp
+    names = ["rto_fixed", "rto_initial"] if stays else ["rto_fixed"]
+    given = {name: _core.seconds(tcp.get(name, "0 s")) for name in names}
+    return [name for name, value in given.items() if 0.0 < value < _ROUND_TRIP_S]
 
 
 def _met(summary: dict[str, Any], resolved: dict[str, Any]) -> set[str]:

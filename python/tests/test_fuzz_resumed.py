@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fuzz_resumed import Case, Valid, cases, compare, report
+from fuzz_resumed import Case, Valid, cases, compare, report, unended
 
 from burstlab.simulation import resolve
 
@@ -63,3 +64,23 @@ def test_nodes_that_failures_cut_off_keep_their_detour(share: float, tmp_path: P
     compare(case, resolve(document), Valid(1), tmp_path)
     assert (case.kind, whole.kind) == ("same", "same")
     assert {"losses and failures", "lost to failure"} <= case.met
+
+
+@pytest.mark.parametrize(
+    "tcp",
+    [
+        {"rto_fixed": "10 us", "rto_backoff_past_max": False},
+        {"rto_fixed": "10 us", "detector": "oracle"},
+        {"rto_initial": "1 ms", "rto_backoff_past_max": False},
+    ],
+)
+def test_a_time_out_below_the_round_trip_is_raised_and_counted(tcp: dict[str, Any]) -> None:
+    met: set[str] = set()
+    assert unended({"tcp": tcp}, Valid(1), met) == ""
+    assert met == {"RTO raised above the round trip"}
+
+
+def test_a_time_out_that_back_off_raises_stays() -> None:
+    met: set[str] = set()
+    assert unended({"tcp": {"rto_initial": "10 ms"}}, Valid(1), met) == ""
+    assert met == set()

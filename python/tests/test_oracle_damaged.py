@@ -264,6 +264,7 @@ def test_writes_both_ways_and_other_sizes_become_a_scenario(tmp_path):
                 {"at": "150 ms", "bytes": "1000 B"},
                 {"at": "167 ms", "bytes": "2000 B"},
             ],
+            "closes": False,
         }
     ]
     assert document["tcp"]["segment_size"] == "9000 B"
@@ -318,7 +319,11 @@ def test_what_a_path_cannot_have_is_not_judged_there(tmp_path, change, says):
     assert outcome.outcome == "not judged" and says in (outcome.unjudged or "")
 
 
-def test_live_hosts_leave_out_what_their_programs_do_not(tmp_path):
+def test_live_hosts_do_all_that_one_connection_does(tmp_path):
     case = case_of(tmp_path, writes="150:1000", rmem=65536)
     assert not_of_a_path(case) is None
-    assert not_of_a_path(case, live=True) == "'writes', 'rmem' of live hosts"
+    assert not_of_a_path(case, live=True) is None
+    (tmp_path / "of").mkdir()
+    case = case_of(tmp_path / "of", ccs="reno,cubic")
+    assert not_of_a_path(case) is None
+    assert not_of_a_path(case, live=True) == "'ccs': a live host has one congestion control"

@@ -160,6 +160,7 @@ CAUSES = ("one_burst", "several_bursts", "congestion", "reordering", "outside")
 
 #: What is compared.
 MEASURES = (
+    "completed_s",
     "goodput_bps",
     "retransmissions",
     "timeouts",
@@ -176,8 +177,9 @@ class Beside:
     seeds
         Of the network.
     kernel, ours
-        By measure, a value for each seed, of all connections together: ``goodput_bps``, data that
-        were acknowledged by the time from the first SYN to the last ACK; ``retransmissions``;
+        By measure, a value for each seed, of all connections together: ``completed_s``, the time
+        from the first SYN to the last ACK of data; ``goodput_bps``, data that were acknowledged by
+        that time; ``retransmissions``;
         ``timeouts``; reductions of the window by cause, ``reductions_one_burst``,
         ``reductions_several_bursts``, ``reductions_congestion``, ``reductions_reordering`` and
         ``reductions_outside``, as ``flows[].reductions`` of a summary counts them.
@@ -247,6 +249,7 @@ def _of_kernel(carried: Sequence[Transfer]) -> dict[str, float]:
     first = min(one.start_s for one in carried)
     seconds = max(one.ended_s for one in carried) - first
     return {
+        "completed_s": seconds,
         "goodput_bps": 8 * sum(one.acked_bytes for one in carried) / seconds,
         "retransmissions": sum(one.retransmissions for one in carried),
         "timeouts": sum(one.timeouts for one in carried),
@@ -263,8 +266,10 @@ def _of_ours(
         else simulated_s
         for flow, one in zip(flows, carried, strict=True)
     ]
+    seconds = max(ends) - first
     return {
-        "goodput_bps": 8 * sum(flow["bytes_in_order"] for flow in flows) / (max(ends) - first),
+        "completed_s": seconds,
+        "goodput_bps": 8 * sum(flow["bytes_in_order"] for flow in flows) / seconds,
         "retransmissions": sum(flow["retransmissions"] for flow in flows),
         "timeouts": sum(flow["timeouts"] for flow in flows),
     }

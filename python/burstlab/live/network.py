@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from burstlab import _core
 from burstlab.errors import InputError, ScenarioError
 from burstlab.live import system
 from burstlab.live.tcp_info import Diagnosis
@@ -63,7 +64,7 @@ class Host:
             self.namespace = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
             self._settings([("net.ipv6.conf.all.disable_ipv6=1", "")], optional=True)
             self.device = _device()
-            _configure(self.address, int(str(given["mtu"]).split()[0]))
+            _configure(self.address, _bytes(str(given["mtu"])))
             if not given.get("grouping", True):
                 _one_segment_at_a_time()
             at = f"live[{number}]"
@@ -103,6 +104,13 @@ def _device() -> int:
             "machine to use it"
         ) from None
     return device
+
+
+def _bytes(size: str) -> int:
+    """Return the bytes of a size with its unit, such as ``"9 KB"``."""
+    found = _core.quantity(size)
+    assert found is not None, size
+    return int(found[0])
 
 
 def _configure(address: str, mtu: int) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from burstlab.errors import InputError
 from burstlab.live import live
@@ -16,6 +17,7 @@ from burstlab.loading import Document
 from burstlab.oracle import closings, entries
 from burstlab.oracle.linux import LinuxCase, LinuxOutcome, each, read_linux_index
 from burstlab.oracle.path import (
+    FIN,
     TOLERANCE_PS,
     Log,
     compare,
@@ -30,7 +32,6 @@ SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
 
 #: Settings of all cases, as their recorder made them.
 SETTINGS = (
-    "net.ipv4.tcp_rmem=4096 16777216 134217728",
     "net.ipv4.tcp_wmem=4096 4194304 8388608",
     "net.ipv4.tcp_no_metrics_save=1",
 )
@@ -62,12 +63,12 @@ def document_of(
     document = scenario_of(case, until_ps, sides)
     del document["tcp"], document["flows"]
     bulk = [sys.executable, "-m", "burstlab.live.bulk"]
-    size = [str(entry["bytes"])] if "bytes" in entry else []
+    what, both_ways = _what_is_sent(entry)
     clamp = ["--clamp", str(entry["clamp"])] if "clamp" in entry else []
     settings = [f"{name}={value}" for name, value in entries.settings_of(entry)]
     both: Document = {
         "congestion_control": entry["cc"],
-        "sysctls": [*SETTINGS, *(f"net.ipv4.{one}" for one in settings)],
+        "sysctls": [_rmem(entry), *SETTINGS, *(f"net.ipv4.{one}" for one in settings)],
         "grouping": entry.get("gso") != 1,
         "mtu": f"{case.mtu} B",
     }
@@ -75,18 +76,32 @@ def document_of(
         {
             **both,
             "address": SENDER,
-            "command": [*bulk, "send", RECEIVER, str(PORT), *size],
+            "command": [*bulk, "send", RECEIVER, str(PORT), *what],
             "start": f"{start_ns} ns",
         },
         {
             **both,
             "address": RECEIVER,
-            "command": [*bulk, "receive", str(PORT), *clamp],
+            "command": [*bulk, "receive", str(PORT), *clamp, *both_ways],
         },
     ]
     duration_ps = 1000 * (start_ns + _TO_SYN_NS) + until_ps + TOLERANCE_PS + 1
     document["run"] = {"duration": f"{duration_ps} ps"}
     return document
+
+
+def _rmem(entry: Mapping[str, Any]) -> str:
+    return f"net.ipv4.tcp_rmem=4096 {entry.get('rmem', 16_777_216)} 134217728"
+
+
+def _what_is_sent(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return what the programs are told of data: the sender, and the receiver."""
+    if "writes" in entry:
+        return ["--writes", entry["writes"]], []
+    size = [str(entry["bytes"])] if "bytes" in entry else []
+    if entry.get("twoway"):
+        return [*size, "--both"], ["--back", str(entry.get("rbytes", 0))]
+    return size, []
 
 
 def live_linux(
@@ -151,7 +166,7 @@ def _make(case: LinuxCase, start_ns: int, kernel: str | None) -> LinuxOutcome:
     def make(sides: closings.Sides | None) -> LinuxOutcome:
         document = document_of(case, until_ps, start_ns, sides)
         try:
-            ours, _ = _ran(document, kernel, until_ps + TOLERANCE_PS)
+            ours, _ = _ran(document, kernel, until_ps + TOLERANCE_PS, is_back=case.is_back)
         except InputError as error:
             return LinuxOutcome(case, "live", False, first_difference=str(error))
         return replace(compare(case, theirs, ours, until_ps), level="live")
@@ -159,23 +174,39 @@ def _make(case: LinuxCase, start_ns: int, kernel: str | None) -> LinuxOutcome:
     return with_ties(case, make)
 
 
-def _ran(document: Document, kernel: str | None, until_ps: int = _SHORT_PS) -> tuple[Log, int]:
-    """Run a scenario; return the log of its sender, and when its SYN left by the kernel's clock."""
+def _ran(
+    document: Document, kernel: str | None, until_ps: int = _SHORT_PS, *, is_back: bool = False
+) -> tuple[Log, int]:
+    """Run a scenario; return the log of a sender, and when the SYN left by the kernel's clock.
+
+    Parameters
+    ----------
+    document
+        The scenario.
+    kernel
+        Name or path of the kernel.
+    until_ps
+        After the SYN, up to when it is read.
+    is_back
+        Whether the sender is the host that is called.
+    """
     with tempfile.TemporaryDirectory(prefix="burstlab-case-") as room:
         done = live(document, clock="virtual", kernel=kernel, out=room)
         path = Path(room) / "live" / "connections.parquet"
-        rows = read_table(path).where(host=SENDER).to_pylist()
+        table = read_table(path)
+    first = table.where(host=SENDER).to_pylist()[:1]
+    first_ns = int(first[0]["t_ns"]) if first else 0
     log = Log()
-    first_ns = int(rows[0]["t_ns"]) if rows else 0
-    for row in rows:
+    for row in table.where(host=RECEIVER if is_back else SENDER).to_pylist():
         at = 1000 * (int(row["t_ns"]) - first_ns)
         if at > until_ps:
             break
-        if row["event"] == "ack" and row["cwnd"] is None:
+        if row["event"] == "ack" and (row["cwnd"] is None or (is_back and not log.segments)):
+            # The recorder knows the socket of the host that is called from its first data on.
             continue
         if row["event"] == "ack":
             log.states.append((row["cwnd"], row["ssthresh"], row["state"]))
             log.heard.append((at, row["seq"]))
-        elif row["bytes"] > 0:
+        elif row["bytes"] > 0 or row["flags"] & FIN:
             log.segments.append((at, row["seq"], row["bytes"]))
     return log, int(done.told["begun_ns"]) + first_ns

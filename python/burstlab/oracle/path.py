@@ -88,10 +88,6 @@ class Log:
         return max((ack for _, ack in self.heard), default=1) - 1
 
 
-#: Fields of a case that make hosts of a kernel do what ours of `burstlab live` do not yet.
-_NOT_LIVE = ("writes", "rbytes", "twoway", "rmem")
-
-
 def not_of_a_path(case: LinuxCase, *, live: bool = False) -> str | None:
     """Say why a case cannot be run over its path; None: it can."""
     entry = case.entry
@@ -111,10 +107,9 @@ def not_of_a_path(case: LinuxCase, *, live: bool = False) -> str | None:
         return f"{named[0]} counts the packets of several connections"
     if several and case.entry.get("twoway"):
         return "several connections with data both ways"
-    unlike = [name for name in _NOT_LIVE if name in entry] if live else []
     if live and several:
-        unlike.append("ccs")
-    return f"{', '.join(repr(name) for name in unlike)} of live hosts" if unlike else None
+        return "'ccs': a live host has one congestion control"
+    return None
 
 
 def scenario_of(case: LinuxCase, until_ps: int, sides: closings.Sides | None = None) -> Document:
@@ -169,6 +164,8 @@ def _flow(case: LinuxCase, law: str | None) -> Document:
     if "writes" in entry:
         writes = entries.writes_of(entry["writes"])
         flow["script"] = [{"at": f"{at} ms", "bytes": f"{count} B"} for at, count in writes]
+        # As in replays: the application goes on to have the connection open.
+        flow["closes"] = False
     elif "bytes" in entry:
         flow["bytes"] = f"{entry['bytes']} B"
     if entry.get("twoway"):

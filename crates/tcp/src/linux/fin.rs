@@ -19,6 +19,12 @@ pub(super) struct Ending {
     pub(super) fin: Option<u64>,
 }
 
+impl Ending {
+    pub(super) fn stays_open(&self) -> bool {
+        self.keeps_open
+    }
+}
+
 impl Linux {
     /// Where the application keeps the connection open, no FIN follows what it writes.
     pub(crate) fn stay_open(&mut self) {

@@ -32,7 +32,7 @@ impl Linux {
         let waits = push == Push::All && self.small >= self.acked;
         let last = self.unsent.is_last();
         if bytes <= full {
-            return (bytes == full || !last || !waits || self.closed).then_some(bytes);
+            return (bytes == full || !last || !waits || self.ends_with_fin()).then_some(bytes);
         }
         if push == Push::All && self.defers(now, bytes, group, limited) {
             return None;
@@ -93,6 +93,11 @@ impl Linux {
             .min(self.options.group_most)
     }
 
+    /// Whether the last data carry the FIN: only a connection that closes ends with one.
+    fn ends_with_fin(&self) -> bool {
+        self.closed && !self.ending.stays_open()
+    }
+
     /// Whether a group waits for more room, so that it can be larger.
     fn defers(&self, now: Time, bytes: u64, group: u32, limited: &mut bool) -> bool {
         let recent = self.clock.ns(now) <= self.pace.next() + RECENT_NS;
@@ -120,7 +125,7 @@ impl Linux {
             *limited = room < send_room;
             return true;
         }
-        !(last && self.closed)
+        !(last && self.ends_with_fin())
     }
 }
 

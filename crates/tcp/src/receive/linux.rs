@@ -126,48 +126,6 @@ impl Answers {
         }
     }
 
-    /// The SYN arrives, for the first time or again.
-    pub(super) fn on_syn(&mut self, now: Time, options: &SegmentOptions) -> FullAck {
-        let again = self.answered.is_some();
-        self.answered = Some(if again { Time::MAX } else { now });
-        if !again {
-            self.recent = options.stamp;
-        }
-        self.told = 1;
-        self.syn.set(now);
-        self.answer_to_syn(now)
-    }
-
-    fn answer_to_syn(&mut self, now: Time) -> FullAck {
-        let (mut ack, mut told) = self.whole(now, 1);
-        ack.size += syn_options(self.timestamps);
-        (told.window, told.opens) = (self.window.of_syn(), true);
-        (ack, told)
-    }
-
-    /// The answer to the SYN goes with data, whose sender repeats it.
-    pub(super) fn leave_syn(&mut self) {
-        self.syn.clear();
-    }
-
-    /// The SYN arrives that answers the one of this host, for the first time or again: with it the
-    /// connection is there. `first`: nothing had arrived before; `next` is what it waits for.
-    pub(super) fn on_answer(
-        &mut self,
-        now: Time,
-        stamp: u32,
-        (first, next): (bool, u64),
-    ) -> FullAck {
-        self.recent = self.recent.max(stamp);
-        if first {
-            self.told = next;
-            self.window.open(self.clock.us(now));
-        }
-        let answer = self.whole(now, next);
-        self.told = next;
-        answer
-    }
-
     /// What the sender at this host measures of round trips, in microseconds, and its time-out in
     /// ticks.
     pub(super) fn know(&mut self, rtt: u64, rto: u64) {
@@ -176,15 +134,14 @@ impl Answers {
 
     /// The ACK that goes with a segment of data; before the connection is there, with the SYN.
     pub(super) fn on_ride(&mut self, now: Time, next: u64) -> FullAck {
-        let (ack, mut options) = self.whole(now, next);
         if self.answered.is_some() {
-            options.window = self.window.of_syn();
-        } else {
-            self.told = next;
-            self.delay.sent();
-            self.delay.sent_with_data(now);
+            return (self.build(next), self.options_of_syn(now));
         }
-        (ack, options)
+        let answer = self.whole(now, next);
+        self.told = next;
+        self.delay.sent();
+        self.delay.sent_with_data(now);
+        answer
     }
 
     /// An ACK that was to go has gone with data.

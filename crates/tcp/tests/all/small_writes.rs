@@ -116,8 +116,11 @@ fn linux_holds_a_second_short_segment_until_the_first_is_acknowledged() {
     let mut out = Vec::new();
     host.0.on_ack(ms(50), &ack(2), &mut out);
     assert_eq!(data(&out, host.1), [(3, 552)]);
-    // Behind the last write nothing is waited for.
-    assert_eq!(write(&mut host, ms(60), (3_010, true)), [(4, 10)]);
+    // So does the last write where the connection stays open: it carries no FIN.
+    assert_eq!(write(&mut host, ms(60), (3_010, true)), []);
+    let mut out = Vec::new();
+    host.0.on_ack(ms(70), &ack(4), &mut out);
+    assert_eq!(data(&out, host.1), [(4, 10)]);
 }
 
 #[test]

@@ -8,12 +8,13 @@ use crate::config::Config;
 
 /// What a packet takes in the buffer, from a device that hands over one packet at a time: a buffer
 /// of one of these sizes with the packet, room in front of it and what describes its parts
-/// (`tun.c`, `skbuff.c`), and what describes that buffer. One of 1500 bytes takes 2304.
-const HEADS: [u64; 5] = [576, 1_024, 2_048, 4_096, 8_192];
+/// (`tun.c`, `skbuff.c`), and what describes that buffer. One of 1500 bytes takes 2304. Larger
+/// packets have whole pages.
+const HEADS: [u64; 4] = [576, 1_024, 2_048, 4_096];
 const FRONT: u64 = 64;
 const PARTS: u64 = 320;
 const DESCRIPTION: u64 = 256;
-/// The least buffer has less room than it takes. Packets that fill a page have their own pages.
+/// The least buffer has less room than it takes.
 const LEAST: u64 = 512;
 const PAGE: u64 = 4_096;
 /// The buffer has room for so much data in 256 parts of it, before the first segment.
@@ -38,7 +39,7 @@ const STEP: u64 = 5;
 pub(super) struct Advertised {
     payload: u64,
     headers: u64,
-    /// What a full segment takes in the buffer.
+    /// What the largest segment so far takes in the buffer; at first, what a full one does.
     room: u64,
     buffer: u64,
     buffer_most: u64,
@@ -70,12 +71,10 @@ pub(super) struct Advertised {
 
 /// What a packet of so many bytes takes in the buffer.
 fn room(packet: u64) -> u64 {
-    if FRONT + packet >= PAGE {
-        return HEADS[0] + DESCRIPTION + packet.next_multiple_of(PAGE);
-    }
     let needed = FRONT + packet + PARTS;
-    let fits = |&&head: &&u64| needed <= if head == HEADS[0] { LEAST } else { head };
-    HEADS.iter().find(fits).unwrap_or(&HEADS[4]) + DESCRIPTION
+    let fits = |&head: &u64| needed <= if head == HEADS[0] { LEAST } else { head };
+    let head = HEADS.into_iter().find(fits);
+    head.unwrap_or_else(|| needed.next_multiple_of(PAGE)) + DESCRIPTION
 }
 
 impl Advertised {
@@ -153,9 +152,11 @@ impl Advertised {
         if bytes <= size {
             return;
         }
-        self.share = (bytes * SHARE_WHOLE / room(bytes + self.headers)).max(1);
+        self.room = room(bytes + self.headers);
+        self.share = (bytes * SHARE_WHOLE / self.room).max(1);
         self.clamp = self.data(self.buffer).min(self.most);
         self.threshold = self.threshold.min(self.clamp);
+        self.read_before = self.read_before.min(self.clamp);
         self.look();
     }
 
@@ -386,9 +387,13 @@ mod tests {
 
     #[test]
     fn a_packet_takes_a_buffer_of_a_power_of_two_or_pages() {
-        let sizes = [52, 128, 129, 576, 640, 641, 1_500, 1_664, 1_665, 4_031, 4_032, 9_000];
+        // The kernel's own numbers (`sk_rmem_alloc`).
+        let sizes = [52, 128, 129, 576, 640, 641, 1_500, 1_664, 1_665, 3_712, 3_713, 7_808];
         let taken =
-            [832, 832, 1_280, 1_280, 1_280, 2_304, 2_304, 2_304, 4_352, 8_448, 4_928, 13_120];
+            [832, 832, 1_280, 1_280, 1_280, 2_304, 2_304, 2_304, 4_352, 4_352, 8_448, 8_448];
+        assert_eq!(sizes.map(room), taken);
+        let sizes = [7_809, 8_244, 9_000, 11_904, 11_905];
+        let taken = [12_544, 12_544, 12_544, 12_544, 16_640];
         assert_eq!(sizes.map(room), taken);
     }
 
