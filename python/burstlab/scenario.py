@@ -889,8 +889,7 @@ class Access(_Section):
     marking : Marks, optional
         Which data packets the senders' links mark. Absent: none.
     loss : LinkLoss, optional
-        What the senders' links lose, in both directions. Absent: nothing but what their queues
-        drop.
+        What the senders' links lose, in both directions. Absent: only what their queues drop.
     shared : bool, default False
         Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
         network all senders of an edge node one link, and all receivers of one another. Otherwise
