@@ -152,7 +152,7 @@ impl Numbers {
                 _ => 0,
             };
             self.known.push_back(Packet { number, bytes, place });
-        } else {
+        } else if !parts.short {
             self.handshakes.push((place, !parts.handshake));
         }
         let packets = named.into_iter().map(|(number, bytes)| Packet { number, bytes, place });
