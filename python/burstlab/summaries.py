@@ -121,6 +121,8 @@ class FlowSummary(TypedDict):
     acknowledged_after_s: float | None
     received_s: float | None
     completed_s: float | None
+    ended: str | None
+    ended_s: float | None
 
 
 class Confusion(TypedDict):

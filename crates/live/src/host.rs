@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use burstlab_scenario::{Host, HostEvent, HostState, Packet};
+use burstlab_scenario::{Cargo, Ending, Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes, Span, Time};
 
 use crate::devices::{Devices, Sample, Sent};
@@ -41,6 +41,8 @@ pub(crate) struct LiveHost {
     /// How each connection stood last, by its ports, and the connection that was looked at last.
     stood: BTreeMap<(u16, u16), Stood>,
     sample: Option<Sample>,
+    /// What is in the last packet.
+    cargo: Cargo,
 }
 
 /// A connection when it was looked at.
@@ -87,7 +89,8 @@ impl LiveHost {
         let connections = Connections::default();
         let (ready, events) = (VecDeque::new(), VecDeque::new());
         let (stood, sample) = (BTreeMap::new(), None);
-        Self { devices, pair, far, line, ready, connections, events, stood, sample }
+        let cargo = Cargo::default();
+        Self { devices, pair, far, line, ready, connections, events, stood, sample, cargo }
     }
 
     /// Keeps how a connection stands; returns why it would send something again.
@@ -114,6 +117,9 @@ impl Host for LiveHost {
         let Some(header) = Header::of(&packet.bytes) else { return };
         let (other, own) = header.ports();
         self.looks((own, other), sample);
+        if header.resets() && self.connections.waits((own, other)) {
+            self.events.push_back(HostEvent::Ended(Ending::Reset));
+        }
         if let Some(acked) = self.connections.heard(&header) {
             self.events.push_back(HostEvent::Acked(acked));
         }
@@ -136,7 +142,12 @@ impl Host for LiveHost {
 
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
         let bytes = self.ready.pop_front()?;
+        self.cargo.carries = segments::carries(Header::of(&bytes).as_ref());
         Some(Packet { size: Bytes::new(bytes.len() as u64), bytes })
+    }
+
+    fn carried(&self) -> Cargo {
+        self.cargo
     }
 
     fn poll_timeout(&mut self) -> Option<Time> {

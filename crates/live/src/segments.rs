@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use burstlab_scenario::HostEvent;
+use burstlab_scenario::{Carries, HostEvent};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -39,6 +39,12 @@ impl Header {
         self.ports
     }
 
+    /// Whether it resets its connection.
+    #[must_use]
+    pub fn resets(&self) -> bool {
+        self.tcp.is_some_and(|tcp| tcp.flags & RST != 0)
+    }
+
     /// That of a packet (RFC 791, RFC 768, RFC 9293); `None` where it is cut, or of another kind.
     #[must_use]
     pub fn of(packet: &[u8]) -> Option<Self> {
@@ -62,6 +68,20 @@ impl Header {
             }
             _ => None,
         }
+    }
+}
+
+/// What a packet carries; it has no header where it is of no kind that is known here.
+#[must_use]
+pub fn carries(header: Option<&Header>) -> Carries {
+    match header {
+        None => Carries::Control,
+        Some(header) => match header.tcp {
+            Some(tcp) if tcp.flags & SYN != 0 => Carries::Handshake,
+            Some(tcp) if header.payload == 0 && tcp.flags & (FIN | RST) == 0 => Carries::Ack,
+            Some(_) if header.payload == 0 => Carries::Control,
+            _ => Carries::Data,
+        },
     }
 }
 
@@ -152,6 +172,12 @@ impl Connections {
         let least = |one: &Connection| one.segments.front().map(|segment| segment.0);
         let of = |one: &Connection| Some(one.next? - least(one)?);
         self.known.values().filter_map(of).sum()
+    }
+
+    /// Whether something that was sent over a connection is not acknowledged.
+    #[must_use]
+    pub fn waits(&self, ports: (u16, u16)) -> bool {
+        self.known.get(&ports).is_some_and(|one| !one.segments.is_empty())
     }
 
     /// A connection repairs nothing any more, whatever is not acknowledged.

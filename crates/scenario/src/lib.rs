@@ -93,7 +93,9 @@ pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use spells::{LinkLoss, LinkLossKind, SpellLengths};
-pub use stack::{Call, Connection, Host, HostEvent, HostState, Outside, Packet, Stacks};
+pub use stack::{
+    Call, Cargo, Carries, Connection, Ending, Host, HostEvent, HostState, Outside, Packet, Stacks,
+};
 pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};
 pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};

@@ -28,6 +28,7 @@ pub enum HostEvent {
     /// It takes this packet for lost. (RFC 9002, section 6.1.)
     Lost(u64),
     /// It takes so many packets for lost and does not say which: the oldest ones that are missing.
+    /// A probe of the path's largest packet is not among them: that is named.
     SomeLost(u32),
     /// TCP begins to repair a connection: after ACKs that told of a gap (RFC 6675, section 5), or
     /// since its timer has fired (RFC 6298). What is [`Awaited`](Self::Awaited) follows, and no
@@ -45,6 +46,101 @@ pub enum HostEvent {
     Resent(u64),
     /// It has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section 6.2).
     Timeout,
+    /// It will never take this packet for lost: nobody needs any more what it carried, such as a
+    /// part of a handshake that is over.
+    Forgotten(u64),
+    /// Of a receiver: it could not read the packet that came last, as it lacks the keys still, and
+    /// drops it. Whoever sent that is right to take it for lost.
+    Unread,
+    /// Its connection is dead: nothing will be sent over it any more. Not of a connection that is
+    /// closed after all was acknowledged.
+    Ended(Ending),
+}
+
+/// Why a connection ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Nothing was heard for as long as the idle time-out (RFC 9000, section 10.1).
+    Idle,
+    /// TCP has sent its data again often enough, and gives up (RFC 9293, section 3.8.3).
+    TimedOut,
+    /// The other end has reset it.
+    Reset,
+    /// The other end has closed it.
+    ClosedByPeer,
+    /// Its own end has closed it.
+    Closed,
+    /// The handshake of TLS failed.
+    Tls,
+    /// An error of the transport, such as a packet that the protocol forbids.
+    Transport,
+}
+
+impl Ending {
+    /// What a summary calls it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::TimedOut => "timed-out",
+            Self::Reset => "reset",
+            Self::ClosedByPeer => "closed-by-peer",
+            Self::Closed => "closed",
+            Self::Tls => "tls-error",
+            Self::Transport => "transport-error",
+        }
+    }
+
+    /// What a warning says of it.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Idle => "it heard nothing for as long as its idle time-out",
+            Self::TimedOut => "it had sent its data again too often",
+            Self::Reset => "the other end reset it",
+            Self::ClosedByPeer => "the other end closed it",
+            Self::Closed => "its own end closed it",
+            Self::Tls => "the handshake of TLS failed",
+            Self::Transport => "an error of the transport",
+        }
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Carries {
+    /// Application data.
+    #[default]
+    Data = 0,
+    /// Parts of the handshake, and none of these data.
+    Handshake = 1,
+    /// A probe of the largest packet that the path takes (RFC 8899).
+    MtuProbe = 2,
+    /// Something else that the other end acknowledges, such as a PING or a FIN.
+    Control = 3,
+    /// ACKs alone, or nothing that is sent again if it is lost.
+    Ack = 4,
+}
+
+impl Carries {
+    /// What tables call each.
+    pub const LABELS: &[&str] = &["data", "handshake", "mtu-probe", "control", "ack"];
+}
+
+/// What a host has put into a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cargo {
+    /// What it carries.
+    pub carries: Carries,
+    /// Packets of the protocol in it, at least one: a datagram of QUIC may have one of each space
+    /// of numbers (RFC 9000, section 12.2), each of which [`HostEvent::SomeLost`] counts.
+    pub packets: u32,
+}
+
+impl Default for Cargo {
+    fn default() -> Self {
+        Self { carries: Carries::Data, packets: 1 }
+    }
 }
 
 /// How a host stands.
@@ -84,6 +180,11 @@ pub trait Host: fmt::Debug + Send {
 
     /// The next packet to send now, if there is one.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
+
+    /// What is in the packet that [`poll_transmit`](Self::poll_transmit) has returned last.
+    fn carried(&self) -> Cargo {
+        Cargo::default()
+    }
 
     /// When it wants to be called, if nothing comes before; an instant that has passed is now.
     fn poll_timeout(&mut self) -> Option<Time>;

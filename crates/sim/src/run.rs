@@ -25,6 +25,8 @@ pub struct Monitor {
     shared: Arc<Shared>,
     /// Events between two looks at it, if not [`SLICE`].
     slice: Option<u32>,
+    /// Rows of tables that the run may hold, if there is a limit.
+    rows: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +56,22 @@ impl Monitor {
     pub fn looked_at_each(mut self, events: u32) -> Self {
         self.slice = Some(events.max(1));
         self
+    }
+
+    /// The same, whose run ends with an error once it holds more than so many rows of tables: for
+    /// who keeps them all in memory.
+    #[must_use]
+    pub fn holding(mut self, rows: u64) -> Self {
+        self.rows = Some(rows);
+        self
+    }
+
+    /// Why the run cannot go on for the rows that it holds, if it cannot.
+    fn refuses(&self, held: u64) -> Option<ScenarioError> {
+        let most = self.rows.filter(|&most| held > most)?;
+        let problem = format!("its tables have {held} rows, and memory is for {most}");
+        let fix = "carry fewer bytes, or run for a shorter time";
+        Some(ScenarioError::new("run.duration", "", problem, fix))
     }
 
     /// Why the run could not go on, if it could not.
@@ -335,7 +353,8 @@ impl Simulation {
         let goes_on = monitor.goes_on() && self.advance(events);
         monitor.report(self.world.progress());
         let asked = goes_on || self.world.has_failed();
-        if let Some(stuck) = self.world.is_stuck().filter(|_| asked) {
+        let too_long = monitor.refuses(self.world.held_rows());
+        if let Some(stuck) = too_long.or_else(|| self.world.is_stuck().filter(|_| asked)) {
             *monitor.shared.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck);
             return false;
         }

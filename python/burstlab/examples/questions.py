@@ -96,11 +96,13 @@ def lines(question: str) -> Iterator[str]:
                 time = flow["acknowledged_after_s"]
                 end = "" if time is None else f"{time:.6f}"
                 losses = f"{flow['packets_lost']},{flow['timeouts']}"
-                yield f"{question},{series},{x:g},{stack} {control},{seed},{end},{losses}"
+                at = "" if flow["ended_s"] is None else f"{flow['ended_s']:.3f}"
+                why = f"{flow['ended'] or ''},{at}"
+                yield f"{question},{series},{x:g},{stack} {control},{seed},{end},{losses},{why}"
 
 
 if __name__ == "__main__":
-    print("question,series,x,sender,seed,time_s,packets_lost,timeouts")
+    print("question,series,x,sender,seed,time_s,packets_lost,timeouts,ended,ended_s")
     for asked in sys.argv[1:] or QUESTIONS:
         for line in lines(asked):
             print(line, flush=True)

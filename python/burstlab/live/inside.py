@@ -150,8 +150,12 @@ def told(directory: Path) -> None:
     except _core.EngineFault as error:
         done = {"fault": [str(one) for one in error.args]}
     except BaseException as error:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         trace = "".join(traceback.format_exception(error))
         done = {"failed": str(error) or type(error).__name__, "trace": trace}
+        if full:
+            fix = "free some, or give another --out"
+            done = {"refused": f"{directory}: there is no space left on its disk\n  fix: {fix}"}
     text = json.dumps(done)
     pending = directory / ".done.json"
     pending.write_text(text, encoding="utf-8")

@@ -21,7 +21,7 @@ from burstlab.engine import fault
 from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioError, unknown
 from burstlab.live import kernels, virtual, wall
 from burstlab.live.programs import program_of
-from burstlab.live.watching import Hung
+from burstlab.live.watching import MOST_PRINTED, Hung, Printed
 from burstlab.loading import Document, ScenarioLike, admitted
 from burstlab.parquet import Part, Store, assemble, writing
 from burstlab.provenance import came_inside
@@ -43,6 +43,12 @@ _OUTCOME = "live.json"
 
 #: Files of which a run of live hosts leaves at least one in its folder.
 _LEFT = frozenset((_OUTCOME, "connections.csv", "connections.parquet", "trace.txt"))
+
+#: Of output that is too long, so many bytes are kept.
+_KEPT_OF_IT = 1 << 20
+
+#: A disk with less room than this is full, in bytes.
+_LEAST_FREE = 1 << 20
 
 #: How directories begin in which a run takes place.
 _ROOM = ".live-"
@@ -243,11 +249,9 @@ class _Job:
                 console = virtual.boot(self._kernel, self._room, self._seed, patience_s, progress)
             done = self._done(console)
         except Hung as hung:
-            error = InputError(
-                f"the run hung: nothing happened for {patience_s:g} s after {hung.share:.1%} of "
-                "it\n  fix: correct the program that never waits, or give it longer (--patience)"
-            )
-            raise self._keeping(error, place) from None
+            raise self._keeping(_too_long(hung), place) from None
+        except Printed as printed:
+            raise self._keeping(self._too_much(printed), place) from None
         except InputError as error:
             raise self._keeping(error, place) from None
         told = self._told(done)
@@ -264,9 +268,27 @@ class _Job:
             raise error
         return LiveRun(result, told)
 
+    def _too_much(self, printed: Printed) -> InputError:
+        """Say which program has printed too much, and keep the beginning of that."""
+        name = str(printed)
+        address, _, kind = name.rpartition(".")
+        with suppress(OSError):
+            os.truncate(self._output / name, _KEPT_OF_IT)
+        stream = "output" if kind == "out" else "error output"
+        return InputError(
+            f"the program of {address} has printed more than {MOST_PRINTED >> 20} MiB to its "
+            f"standard {stream}\n  fix: have it print less, or send that to /dev/null; the first "
+            f"{_KEPT_OF_IT >> 20} MiB are kept"
+        )
+
     def _done(self, console: Sequence[str]) -> dict[str, Any]:
         """Read what the run leaves; raise what it says went wrong."""
         path = self._room / "done.json"
+        if not path.is_file() and shutil.disk_usage(self._room).free < _LEAST_FREE:
+            raise InputError(
+                f"{self._room.parent}: there is no space left on its disk\n"
+                "  fix: free some, or give another --out"
+            )
         if not path.is_file():
             last = "".join(f"\n  | {line}" for line in virtual.last_lines(console))
             where = "kernel" if self._kernel is not None else "run"
@@ -361,6 +383,21 @@ class _Job:
         if done["fault"] is not None:
             return fault(self._resolved, tuple(done["fault"]), f"seed {self._seed}")
         return MemoryExceeded(*done["stuck"]) if done["stuck"] is not None else None
+
+
+def _too_long(hung: Hung) -> InputError:
+    """Say what a run that was ended for its length has done last."""
+    done = f"after {hung.share:.1%} of it"
+    if hung.computes:
+        return InputError(
+            f"the run hung: a program has computed for {hung.computed_s:.0f} s of processor time "
+            f"{done}, and neither waited nor sent\n"
+            "  fix: correct the program that never waits, or give it longer (--patience)"
+        )
+    return InputError(
+        f"the run hung: nothing happened for {hung.waited_s:.0f} s {done}, and no processor time "
+        "was used\n  fix: correct what is waited for, or give it longer (--patience)"
+    )
 
 
 def _replay(path: Path, part: Part) -> None:

@@ -11,6 +11,19 @@ from burstlab.errors import InputError
 from burstlab.live.network import TUN
 from burstlab.live.watching import watched
 
+#: What a run by the wall clock needs (capabilities(7)), and their numbers: namespaces and mounts,
+#: and devices of a network.
+_CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12}
+
+
+def _allowed() -> int:
+    """Return the capabilities of this process, a bit each."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").split("\n"):
+        name, _, value = line.partition(":")
+        if name == "CapEff":
+            return int(value, 16)
+    return -1
+
 
 def refuse() -> None:
     """Say what the machine lacks for live hosts by the wall clock.
@@ -27,6 +40,13 @@ def refuse() -> None:
             "--clock wall makes namespaces and devices, which root alone may\n"
             "  fix: run it as root, or burstlab kernel build, which needs no root"
         )
+    for name, bit in _CAPABILITIES.items():
+        if not _allowed() >> bit & 1:
+            raise InputError(
+                f"--clock wall needs the capability {name}, which this process lacks\n"
+                f"  fix: allow it (of a container: --cap-add {name.removeprefix('CAP_')}), or "
+                "leave --clock wall out, which needs none"
+            )
     if not TUN.exists():
         raise InputError(
             f"{TUN}: there is no such device\n  fix: load the module tun (modprobe tun)"

@@ -22,12 +22,64 @@ _GRACE_S = 10.0
 STOP, SHARE, CONSOLE = "stop", "share", "console"
 
 
-class Hung(Exception):
-    """Nothing has happened for too long; ``share`` of the run was done."""
+#: A run whose programs compute may do so this many times as long as nothing else may happen.
+_COMPUTES = 5
 
-    def __init__(self, share: float) -> None:
+#: What uses less of a processor than this share is taken to wait.
+_IDLE = 0.05
+
+#: How often it is looked how much processor time a run has used, in s.
+_LOOK_S = 1.0
+
+#: What programs may print, in bytes.
+MOST_PRINTED = 1 << 28
+
+
+class Hung(Exception):
+    """Nothing has happened for too long.
+
+    Attributes
+    ----------
+    share
+        The share of the run that was done.
+    waited_s
+        How long nothing has happened, in s.
+    computed_s
+        The processor time that was used meanwhile, in s.
+    """
+
+    def __init__(self, share: float, waited_s: float, computed_s: float) -> None:
         super().__init__(share)
-        self.share = share
+        self.share, self.waited_s, self.computed_s = share, waited_s, computed_s
+
+    @property
+    def computes(self) -> bool:
+        """Whether a program computed all the while, and did not wait."""
+        return self.computed_s > _IDLE * self.waited_s
+
+
+class Printed(Exception):
+    """A program has printed too much, to the file of this name."""
+
+
+def processor_s(first: int) -> float:
+    """Return the processor time of a process and of all that it has started, in s."""
+    parents: dict[int, int] = {}
+    used: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            # The name of a process stands in brackets, and may have some itself.
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            number = int(path.parent.name)
+            parents[number] = int(fields[1])
+            # Its own, and that of its children that have ended.
+            used[number] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    among = {first}
+    found = True
+    while found:
+        found = {one for one, parent in parents.items() if parent in among} - among
+        among |= found
+    return sum(used.get(one, 0.0) for one in among)
 
 
 class Watch:
@@ -45,6 +97,10 @@ class Watch:
         self.alive, self.share = time.monotonic(), 0.0
         self._path, self._progress = directory / SHARE, progress
         self._console, self._length = directory / CONSOLE, 0
+        self._directory = directory
+        #: When it was looked last how much processor time was used, and how much that was when
+        #: something happened last, and is now.
+        self._asked, self._before, self._used = time.monotonic(), 0.0, 0.0
 
     def look(self) -> None:
         """Read how far the run is."""
@@ -60,6 +116,28 @@ class Watch:
             self.alive, self.share = time.monotonic(), share
             if self._progress is not None:
                 self._progress(share)
+
+    def refuses(self, process: int, patience_s: float) -> None:
+        """End a run that goes on for too long, or prints too much.
+
+        What uses processor time is alive: a program may compute for a while.
+        """
+        now = time.monotonic()
+        if now - self._asked < min(_LOOK_S, patience_s / 4):
+            return
+        self._asked = now
+        used = processor_s(process)
+        waited = now - self.alive
+        if waited < 2 * _LOOK_S:
+            self._before = used
+        # A process that has ended may take its time with it.
+        self._used = max(self._used, used)
+        hung = Hung(self.share, waited, self._used - self._before)
+        if waited > patience_s * (_COMPUTES if hung.computes else 1):
+            raise hung
+        sizes = {path: path.stat().st_size for path in self._directory.glob("live/*.[eo][ru][rt]")}
+        if sum(sizes.values()) > MOST_PRINTED:
+            raise Printed(max(sizes, key=lambda path: sizes[path]).name)
 
     def lines(self) -> list[str]:
         """Return the last lines of the console."""
@@ -92,7 +170,8 @@ def watched(
     environment
         Its environment.
     patience_s
-        How long nothing may happen, in s of the wall clock.
+        How long nothing may happen, in s of the wall clock; five times as long where processor
+        time is used meanwhile.
     progress
         Told the share of the run that is done.
 
@@ -100,6 +179,8 @@ def watched(
     ------
     Hung
         If nothing happens for so long; the process was ended then.
+    Printed
+        If programs print too much; the same.
     """
 
     def prepare() -> None:
@@ -123,8 +204,7 @@ def watched(
             try:
                 now = time.monotonic()
                 watch.look()
-                if now - watch.alive > patience_s:
-                    raise Hung(watch.share)
+                watch.refuses(process.pid, patience_s)
                 if asked_at is not None and now - asked_at > _GRACE_S:
                     break
                 with suppress(subprocess.TimeoutExpired):

@@ -109,8 +109,11 @@ fn line(point: &Point, stacks: Arc<dyn Stacks>) -> String {
     let flow = &run.summary().flows[0];
     let time = run.acknowledged_after_s().map_or(String::new(), |time| format!("{time:.6}"));
     let (lost, timeouts) = (flow.packets_lost, flow.timeouts);
+    let ended = flow.ended.as_deref().unwrap_or("");
+    let at = flow.ended_s.map_or(String::new(), |at| format!("{at:.3}"));
     let Point { question, series, x, seed, .. } = point;
-    format!("{question},{series},{x},{stack} {control},{seed},{time},{lost},{timeouts}")
+    let end = format!("{lost},{timeouts},{ended},{at}");
+    format!("{question},{series},{x},{stack} {control},{seed},{time},{end}")
 }
 
 fn main() {
@@ -139,7 +142,7 @@ fn main() {
         lines
     });
     let mut out = std::io::stdout().lock();
-    let head = "question,series,x,sender,seed,time_s,packets_lost,timeouts";
+    let head = "question,series,x,sender,seed,time_s,packets_lost,timeouts,ended,ended_s";
     writeln!(out, "{head}").expect("the output is open");
     for (_, line) in lines {
         writeln!(out, "{line}").expect("the output is open");

@@ -25,7 +25,7 @@ use burstlab_sim::{Monitor, Simulation, Trace};
 use serde_json::{Value, json};
 
 pub use burstlab_sim::scenario::{
-    Connection, Host, HostEvent, HostState, Packet, ScenarioError, Stacks,
+    Cargo, Carries, Connection, Ending, Host, HostEvent, HostState, Packet, ScenarioError, Stacks,
 };
 pub use burstlab_units::{Bytes, Span, Time};
 pub use run::{Reaction, Run};
@@ -147,7 +147,8 @@ impl Lab {
     /// itself; all others as the scenario has them.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or with a host that never stops sending.
+    /// What is wrong with the scenario, or with a host that never stops sending; and where a run
+    /// is so long that its tables have no room in memory.
     pub fn run(
         &self,
         stacks: Arc<dyn Stacks>,
@@ -186,12 +187,15 @@ impl Lab {
     }
 
     fn simulate(&self, resolved: &Resolved) -> Result<Run, ScenarioError> {
-        let trace = Trace { packets: false, bursts: true, cwnd: false, ledger: true };
-        let monitor = Monitor::default();
+        let trace = Trace { packets: true, bursts: true, cwnd: false, ledger: true };
+        let monitor = Monitor::default().holding(MOST_ROWS);
         let output = Simulation::new(resolved, self.seed, 0, trace).run(&monitor);
         monitor.stuck().map_or_else(|| Ok(Run::new(output)), Err)
     }
 }
+
+/// Rows of tables that a run may keep in memory: some 400 MB.
+const MOST_ROWS: u64 = 1 << 22;
 
 /// The name of hosts that a test brings along.
 const OWN: &str = "own";

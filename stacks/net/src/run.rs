@@ -1,6 +1,6 @@
 //! What a run leaves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use burstlab_sim::{Column, Output, Summary, Table};
 
@@ -21,9 +21,6 @@ pub struct Reaction {
     /// The first of these bursts.
     pub burst: Option<u64>,
 }
-
-/// Packets below this size, headers and all, carry an ACK and no data to speak of, in bytes.
-const BARE: u64 = 100;
 
 /// The numbers and tables of a run.
 #[derive(Clone, Debug)]
@@ -92,24 +89,43 @@ impl Run {
         rows.map(row).collect()
     }
 
-    /// Numbers of the bursts of data that were lost, without those whose packets are as small as
-    /// the sender's own ACKs, which nobody sends again.
+    /// Numbers of the bursts that were lost with application data in them.
     #[must_use]
     pub fn lost_bursts(&self) -> BTreeSet<u64> {
-        let kinds =
-            self.labels("bursts", "direction").into_iter().zip(self.labels("bursts", "cause"));
-        let (packets, bytes) = (self.numbers("bursts", "packets"), self.numbers("bursts", "bytes"));
-        let bare = packets.into_iter().zip(bytes).map(|(packets, bytes)| bytes < BARE * packets);
-        let rows = self.numbers("bursts", "burst").into_iter().zip(kinds).zip(bare);
-        rows.filter(|((_, (kind, cause)), bare)| *kind == "data" && *cause != "none" && !bare)
-            .map(|((number, _), _)| number)
-            .collect()
+        let lost = self.lost_cargo().into_iter();
+        lost.filter(|(_, carried)| carried.contains("data")).map(|(number, _)| number).collect()
     }
 
-    /// Numbers of the lost bursts that are behind a reaction.
+    /// Of these, the bursts that are behind a reaction.
     #[must_use]
     pub fn explained_bursts(&self) -> BTreeSet<u64> {
-        self.numbers("ledger_losses", "burst").into_iter().filter(|&one| one != u64::MAX).collect()
+        let told: BTreeSet<u64> = self.numbers("ledger_losses", "burst").into_iter().collect();
+        self.lost_bursts().intersection(&told).copied().collect()
+    }
+
+    /// Packets of the sender that were lost, numbered in the order of sending from 0.
+    #[must_use]
+    pub fn lost_packets(&self) -> BTreeSet<u64> {
+        let (kinds, fates) = (self.labels("packets", "kind"), self.labels("packets", "fate"));
+        let rows = self.numbers("packets", "seq").into_iter().zip(kinds.into_iter().zip(fates));
+        rows.filter(|(_, ends)| *ends == ("data", "lost")).map(|(packet, _)| packet).collect()
+    }
+
+    /// All bursts with packets of the sender that were lost, and what was in them: `data`,
+    /// `handshake`, `mtu-probe`, `control` or `ack`. Of `ack` nothing is sent again, nor of a
+    /// handshake that is over before its loss is noticed.
+    #[must_use]
+    pub fn lost_cargo(&self) -> BTreeMap<u64, BTreeSet<&'static str>> {
+        let (kinds, fates) = (self.labels("packets", "kind"), self.labels("packets", "fate"));
+        let carried = self.labels("packets", "carries").into_iter();
+        let rows = self.numbers("packets", "burst").into_iter().zip(carried);
+        let mut lost: BTreeMap<u64, BTreeSet<&'static str>> = BTreeMap::new();
+        for ((burst, carried), (kind, fate)) in rows.zip(kinds.into_iter().zip(fates)) {
+            if (kind, fate) == ("data", "lost") && burst != u64::MAX {
+                lost.entry(burst).or_default().insert(carried);
+            }
+        }
+        lost
     }
 
     fn tables(&self, name: &str) -> impl Iterator<Item = &Table> {
@@ -121,6 +137,7 @@ impl Run {
         let values = found.filter(|(name, _)| *name == column).map(|(name, column)| match column {
             Column::U64(values) => values.clone(),
             Column::U32(values) => values.iter().map(|&value| u64::from(value)).collect(),
+            Column::I64(values) => values.iter().map(|&value| value as u64).collect(),
             _ => panic!("{name} has no whole numbers"),
         });
         values.flatten().collect()

@@ -12,7 +12,7 @@ mod chance;
 mod clock;
 #[cfg(feature = "noq")]
 mod noq;
-#[cfg(any(feature = "quinn", feature = "noq"))]
+#[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
 mod numbers;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod quic;

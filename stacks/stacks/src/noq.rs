@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use burstlab_seeded::Draws;
-use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
+use burstlab_sim::scenario::{
+    Cargo, Carries, Connection as Wanted, Ending, Host, HostEvent, HostState, Packet,
+};
 use burstlab_units::{Bytes as Size, Time};
 use bytes::BytesMut;
 use noq_proto::congestion::{
@@ -17,13 +19,14 @@ use noq_proto::congestion::{
 };
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, FourTuple, PathId, RttEstimator, ServerConfig, StreamEvent, StreamId, TransportConfig,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
+    EndpointConfig, Event, FourTuple, FrameStats, PathId, RttEstimator, ServerConfig, StreamEvent,
+    StreamId, TransportConfig,
 };
 
 use crate::clock::{Clock, span};
-use crate::numbers::{Heard, Numbers, Shared};
-use crate::quic::{ADDRESSES, BLOCK, quic_host};
+use crate::numbers::{Heard, Numbers, Parts, Shared};
+use crate::quic::{ADDRESSES, BLOCK, CRYPTO, quic_host};
 use crate::{HEADERS, congestion_control, supply};
 use burstlab_tls::{Identity, NAME};
 
@@ -50,10 +53,20 @@ fn transmit(connection: &mut Connection, now: Instant, bytes: &mut Vec<u8>) -> O
     connection.poll_transmit(now, NonZeroUsize::MIN, bytes).map(drop)
 }
 
-/// Packets taken for lost so far, and the smoothed round trip.
-fn stats(connection: &mut Connection) -> (u64, Duration) {
-    let path = connection.path_stats(PathId::ZERO);
-    path.map_or((0, Duration::ZERO), |path| (path.lost_packets, path.rtt))
+/// Whether it says which packets it takes for lost.
+const NAMES: bool = true;
+
+fn stats(connection: &mut Connection) -> Stats {
+    let Some(path) = connection.path_stats(PathId::ZERO) else { return Stats::default() };
+    let counted = Stats {
+        // Probes of the path are among them here.
+        lost: path.lost_packets - path.lost_plpmtud_probes,
+        lost_probes: path.lost_plpmtud_probes,
+        sent_probes: path.sent_plpmtud_probes,
+        rtt: path.rtt,
+        ..Stats::default()
+    };
+    counted.with(&path.frame_tx, &path.frame_rx)
 }
 
 fn control_of(connection: &Connection) -> &dyn Controller {
@@ -149,6 +162,7 @@ impl Controller for NoqWatched {
     }
 
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        self.note(|heard| heard.packets.push((pn, bytes)));
         self.inner.on_packet_sent(now, bytes, pn);
     }
 
@@ -178,7 +192,7 @@ impl Controller for NoqWatched {
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
         self.note(|heard| {
             heard.in_flight = heard.in_flight.saturating_sub(u64::from(lost_bytes));
-            heard.lost.push(pn);
+            heard.lost.push((pn, lost_bytes));
         });
         self.inner.on_packet_lost(lost_bytes, pn, now);
     }

@@ -31,12 +31,83 @@ macro_rules! quic_host {
             events: VecDeque<HostEvent>,
             numbers: Numbers,
             heard: Shared,
-            /// Packets taken for lost so far, and the smoothed round trip.
-            lost: u64,
-            rtt: Duration,
-            /// When it sent last, and whether an alarm has come that nothing was lost at.
+            /// What the connection had counted when it was asked last, and when it last sent.
+            stats: Stats,
+            sent: Stats,
+            /// What is in the last datagram.
+            cargo: Cargo,
+            /// When it last sent something that asks for an ACK, and whether an alarm has come that
+            /// nothing was lost at.
             last_sent: Option<Time>,
             alarmed: bool,
+            /// The last probe of the path's largest packet, of which there is one at a time.
+            probe: Option<u64>,
+            /// Whether the connection is dead.
+            ended: bool,
+        }
+
+        /// What a connection has counted.
+        #[derive(Clone, Copy, Debug, Default)]
+        struct Stats {
+            /// Packets taken for lost, and probes of the path's largest packet.
+            lost: u64,
+            lost_probes: u64,
+            sent_probes: u64,
+            /// Frames sent: of data, and others that ask for an ACK.
+            data: u64,
+            control: u64,
+            /// The smoothed round trip.
+            rtt: Duration,
+            /// Whether the handshake is confirmed.
+            confirmed: bool,
+        }
+
+        impl Stats {
+            /// Takes over the frames of a connection, or of its path.
+            fn with(mut self, sent: &FrameStats, heard: &FrameStats) -> Self {
+                self.data = sent.stream;
+                self.confirmed = heard.handshake_done > 0;
+                self.control = [
+                    sent.ack_frequency,
+                    sent.crypto,
+                    sent.connection_close,
+                    sent.data_blocked,
+                    u64::from(sent.handshake_done),
+                    sent.immediate_ack,
+                    sent.max_data,
+                    sent.max_stream_data,
+                    sent.max_streams_bidi,
+                    sent.max_streams_uni,
+                    sent.new_connection_id,
+                    sent.new_token,
+                    sent.path_challenge,
+                    sent.path_response,
+                    sent.ping,
+                    sent.reset_stream,
+                    sent.retire_connection_id,
+                    sent.stream_data_blocked,
+                    sent.stop_sending,
+                ]
+                .iter()
+                .sum();
+                self
+            }
+        }
+
+        /// Why a connection has ended.
+        fn ending(reason: &ConnectionError) -> Ending {
+            match reason {
+                ConnectionError::TimedOut => Ending::Idle,
+                ConnectionError::Reset => Ending::Reset,
+                ConnectionError::LocallyClosed => Ending::Closed,
+                ConnectionError::ConnectionClosed(_) | ConnectionError::ApplicationClosed(_) => {
+                    Ending::ClosedByPeer
+                }
+                ConnectionError::TransportError(error) if CRYPTO.contains(&error.code.into()) => {
+                    Ending::Tls
+                }
+                _ => Ending::Transport,
+            }
         }
 
         impl fmt::Debug for Quic {
@@ -72,10 +143,13 @@ macro_rules! quic_host {
                     events: VecDeque::new(),
                     numbers: Numbers::default(),
                     heard,
-                    lost: 0,
-                    rtt: Duration::ZERO,
+                    stats: Stats::default(),
+                    sent: Stats::default(),
+                    cargo: Cargo::default(),
                     last_sent: None,
                     alarmed: false,
+                    probe: None,
+                    ended: false,
                 }
             }
 
@@ -92,8 +166,15 @@ macro_rules! quic_host {
                     }
                     while let Some(event) = connection.poll() {
                         quiet = false;
-                        if let Event::Stream(StreamEvent::Finished { id }) = event {
-                            self.finished |= self.stream == Some(id);
+                        match event {
+                            Event::Stream(StreamEvent::Finished { id }) => {
+                                self.finished |= self.stream == Some(id);
+                            }
+                            Event::ConnectionLost { reason } if !self.ended => {
+                                self.ended = true;
+                                self.events.push_back(HostEvent::Ended(ending(&reason)));
+                            }
+                            _ => {}
                         }
                     }
                     if quiet {
@@ -151,27 +232,81 @@ macro_rules! quic_host {
             /// Notes what was acknowledged and what was lost.
             fn tell(&mut self) {
                 let Some((_, connection)) = &mut self.connection else { return };
-                let (all, rtt) = stats(connection);
-                let lost = all - self.lost;
-                (self.lost, self.rtt) = (all, rtt);
-                self.alarmed &= lost == 0;
+                let (stats, before) = (stats(connection), self.stats);
+                self.stats = stats;
+                let lost = stats.lost.saturating_sub(before.lost);
+                self.alarmed &= lost == 0 && stats.lost_probes == before.lost_probes;
                 let mut heard = self.heard.lock();
-                if connection.is_handshaking() {
-                    (heard.acked, heard.sent) = (None, None);
+                self.numbers.tell(&mut heard, if NAMES { 0 } else { lost }, &mut self.events);
+                if stats.lost_probes > before.lost_probes {
+                    self.events.extend(self.probe.take().map(HostEvent::Lost));
                 }
-                self.numbers.tell(&mut heard, lost, &mut self.events);
+                if stats.confirmed && !before.confirmed {
+                    self.numbers.forget(false, &mut self.events);
+                }
+            }
+
+            /// What is in a datagram that was just sent.
+            fn loads(&mut self, parts: Parts) -> Carries {
+                let Some((_, connection)) = &mut self.connection else { return Carries::Handshake };
+                let (stats, before) = (stats(connection), self.sent);
+                self.sent = stats;
+                if parts.short && stats.data > before.data {
+                    Carries::Data
+                } else if stats.sent_probes > before.sent_probes {
+                    Carries::MtuProbe
+                } else if parts.long > 0 {
+                    Carries::Handshake
+                } else if stats.control > before.control {
+                    Carries::Control
+                } else {
+                    Carries::Ack
+                }
             }
 
             /// The stack does not tell its probe time-outs. An alarm is taken for one at which
-            /// nothing was lost, if it comes a round trip after the last packet or later: pacing
-            /// and delayed ACKs never take as long, and a probe always does.
+            /// nothing was lost, if data are on their way and it comes a round trip after the last
+            /// of them or later: pacing and delayed ACKs never take as long, and a probe always
+            /// does. That a connection ends is none.
             fn probes(&mut self, now: Time) {
-                let alarmed = std::mem::take(&mut self.alarmed);
-                let waited = self.last_sent.is_some_and(|last| now.since(last) >= span(self.rtt));
-                if alarmed && waited && !self.finished && self.near {
+                let alarmed = std::mem::take(&mut self.alarmed) && self.near && !self.ended;
+                let round = span(self.stats.rtt);
+                let waited = self.last_sent.is_some_and(|last| now.since(last) >= round);
+                let waits = !self.stats.confirmed || self.heard.lock().in_flight > 0;
+                if alarmed && waited && waits && !self.finished {
                     self.events.push_back(HostEvent::Timeout);
                 }
             }
+        }
+
+        #[cfg(test)]
+        #[test]
+        fn an_end_that_trusts_nobody_says_so() {
+            let wanted = Wanted {
+                flow: 0,
+                stack: String::new(),
+                congestion_control: None,
+                bytes: Some(1000),
+                seed: 1,
+            };
+            let (clock, mut now) = (Clock::new(), Time::ZERO);
+            let other = Identity::new();
+            let mut near = Quic::new(&wanted, &Identity::new(), clock, true);
+            let mut far = Quic::new(&wanted, &other, clock, false);
+            near.start(now);
+            for _ in 0..10 {
+                now = now + burstlab_units::Span::from_ms(1);
+                for _ in 0..9 {
+                    near.poll_transmit(now).into_iter().for_each(|packet| far.handle(now, packet));
+                    far.poll_transmit(now).into_iter().for_each(|packet| near.handle(now, packet));
+                }
+            }
+            assert!(near.events.contains(&HostEvent::Ended(Ending::Tls)), "{:?}", near.events);
+            assert!(
+                far.events.contains(&HostEvent::Ended(Ending::ClosedByPeer)),
+                "{:?}",
+                far.events
+            );
         }
 
         impl Host for Quic {
@@ -203,7 +338,16 @@ macro_rules! quic_host {
                     Some(DatagramEvent::Response(_)) => self.ready.push_back(answer),
                     _ => {}
                 }
+                let short = Parts::of(&packet.bytes).short;
+                if !short {
+                    // It acknowledged packets of the handshake, which have numbers of their own.
+                    self.heard.lock().acked = None;
+                }
                 self.goes_on();
+                let opens = |(_, connection): &(_, Connection)| connection.is_handshaking();
+                if !self.near && short && self.connection.as_ref().is_none_or(opens) {
+                    self.events.push_back(HostEvent::Unread);
+                }
             }
 
             fn handle_timeout(&mut self, now: Time) {
@@ -226,9 +370,22 @@ macro_rules! quic_host {
                         transmit(connection, instant, &mut bytes)?;
                     }
                 }
-                self.numbers.sent(&bytes, self.heard.lock().sent.take());
-                self.last_sent = Some(now);
+                let parts = Parts::of(&bytes);
+                let carries = self.loads(parts);
+                self.cargo = Cargo { carries, packets: parts.count() };
+                let probe = carries == Carries::MtuProbe;
+                if probe {
+                    self.probe = Some(self.numbers.count());
+                }
+                self.numbers.sent(parts, probe, &mut self.heard.lock(), &mut self.events);
+                if carries != Carries::Ack {
+                    self.last_sent = Some(now);
+                }
                 Some(Packet { size: Size::new(bytes.len() as u64 + HEADERS), bytes })
+            }
+
+            fn carried(&self) -> Cargo {
+                self.cargo
             }
 
             fn poll_timeout(&mut self) -> Option<Time> {
@@ -255,7 +412,7 @@ macro_rules! quic_host {
                     ssthresh: metrics.ssthresh.filter(|&ssthresh| ssthresh != u64::MAX),
                     in_flight,
                     packet,
-                    rtt: (!connection.is_handshaking()).then(|| span(self.rtt)),
+                    rtt: (!connection.is_handshaking()).then(|| span(self.stats.rtt)),
                     timeout: None,
                     received: self.received,
                     finished: self.finished,
@@ -266,6 +423,9 @@ macro_rules! quic_host {
 }
 
 pub(crate) use quic_host;
+
+/// Errors of TLS (RFC 9001, section 4.8).
+pub(crate) const CRYPTO: std::ops::Range<u64> = 0x100..0x200;
 
 /// What the sender writes, again and again.
 pub(crate) static BLOCK: [u8; 1 << 16] = [0; 1 << 16];

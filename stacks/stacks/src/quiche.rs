@@ -8,12 +8,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
+use burstlab_sim::scenario::{
+    Cargo, Carries, Connection as Wanted, Ending, Host, HostEvent, HostState, Packet,
+};
 use burstlab_units::{Bytes, Time};
 use quiche::{Config, Connection, ConnectionId, Error, PROTOCOL_VERSION, RecvInfo};
 
 use crate::chance::Chance;
 use crate::clock::span;
+use crate::numbers::{Heard, Numbers, Parts};
 use crate::{HEADERS, congestion_control, supply, virtual_clock};
 
 /// By their names in quiche, that which it uses by itself first.
@@ -24,6 +27,9 @@ const PROTOCOL: &[u8] = b"burstlab";
 
 /// The largest datagram it sends, headers of IP and UDP not counted.
 const DATAGRAM: usize = 1350;
+
+/// A datagram of fewer bytes is taken for ACKs alone: quiche does not tell what is in one.
+const BARE: usize = 72;
 
 /// Bytes of the seal at the end of a packet.
 const SEAL: usize = 16;
@@ -75,6 +81,13 @@ struct Quiche {
     sent: Sent,
     lost: u64,
     probes: u64,
+    /// What is in the last datagram.
+    cargo: Cargo,
+    /// Datagrams of the handshake, and the first one after them.
+    numbers: Numbers,
+    first: Option<u64>,
+    /// Whether the connection is dead.
+    ended: bool,
 }
 
 impl fmt::Debug for Quiche {
@@ -101,6 +114,10 @@ impl Quiche {
             sent: Sent::default(),
             lost: 0,
             probes: 0,
+            cargo: Cargo::default(),
+            numbers: Numbers::default(),
+            first: None,
+            ended: false,
         }
     }
 
@@ -126,13 +143,17 @@ impl Quiche {
         } else {
             self.received += read(connection);
         }
+        if connection.is_closed() && !self.ended {
+            self.ended = true;
+            self.events.push_back(HostEvent::Ended(ending(connection)));
+        }
         let Some(path) = connection.path_stats().next() else { return };
         let (lost, probes) = (path.lost as u64, path.total_pto_count as u64);
+        if probes > self.probes && !self.ended {
+            self.events.push_back(HostEvent::Timeout);
+        }
         if lost > self.lost {
             self.events.push_back(HostEvent::SomeLost((lost - self.lost) as u32));
-        }
-        if probes > self.probes {
-            self.events.push_back(HostEvent::Timeout);
         }
         (self.lost, self.probes) = (lost, probes);
     }
@@ -168,6 +189,10 @@ impl Host for Quiche {
         let acked = self.on_the_way().comes(self.near, &packet.bytes);
         if let Some(acked) = acked.filter(|&acked| self.sent.ack(acked)) {
             self.events.push_back(HostEvent::Acked(acked));
+            if self.first.is_some_and(|first| first <= acked) {
+                // Who acknowledges data has ended the handshake.
+                self.numbers.forget(false, &mut self.events);
+            }
         }
         self.at(now, |end| {
             if end.connection.is_none() && !end.near {
@@ -206,7 +231,22 @@ impl Host for Quiche {
         };
         let number = self.sent.add(bytes.len());
         self.on_the_way().sent(self.near, number, &bytes);
+        let parts = Parts::of(&bytes);
+        let carries = match (parts.short, bytes.len() < BARE) {
+            (false, _) => Carries::Handshake,
+            (_, true) => Carries::Ack,
+            (_, false) => Carries::Data,
+        };
+        self.cargo = Cargo { carries, packets: parts.count() };
+        self.numbers.sent(parts, false, &mut Heard::default(), &mut self.events);
+        if parts.short {
+            self.first.get_or_insert(number);
+        }
         Some(Packet { size: Bytes::new(bytes.len() as u64 + HEADERS), bytes })
+    }
+
+    fn carried(&self) -> Cargo {
+        self.cargo
     }
 
     fn poll_timeout(&mut self) -> Option<Time> {
@@ -239,6 +279,21 @@ impl Host for Quiche {
             received: self.received,
             finished: self.finished,
         }
+    }
+}
+
+/// Why a connection has ended.
+fn ending(connection: &Connection) -> Ending {
+    /// Errors of TLS (RFC 9001, section 4.8).
+    const CRYPTO: std::ops::Range<u64> = 0x100..0x200;
+    if connection.is_timed_out() {
+        return Ending::Idle;
+    }
+    match (connection.local_error(), connection.peer_error()) {
+        (Some(error), _) if CRYPTO.contains(&error.error_code) => Ending::Tls,
+        (Some(_), _) => Ending::Transport,
+        (None, Some(_)) => Ending::ClosedByPeer,
+        (None, None) => Ending::Closed,
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use burstlab_seeded::Draws;
-use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
+use burstlab_sim::scenario::{
+    Cargo, Carries, Connection as Wanted, Ending, Host, HostEvent, HostState, Packet,
+};
 use burstlab_units::{Bytes as Size, Time};
 use bytes::BytesMut;
 use quinn_proto::congestion::{
@@ -16,13 +18,14 @@ use quinn_proto::congestion::{
 };
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, RttEstimator, ServerConfig, StreamEvent, StreamId, TransportConfig,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
+    EndpointConfig, Event, FrameStats, RttEstimator, ServerConfig, StreamEvent, StreamId,
+    TransportConfig,
 };
 
 use crate::clock::{Clock, span};
-use crate::numbers::{Heard, Numbers, Shared};
-use crate::quic::{ADDRESSES, BLOCK, quic_host};
+use crate::numbers::{Heard, Numbers, Parts, Shared};
+use crate::quic::{ADDRESSES, BLOCK, CRYPTO, quic_host};
 use crate::{HEADERS, congestion_control, supply};
 use burstlab_tls::{Identity, NAME};
 
@@ -49,9 +52,19 @@ fn transmit(connection: &mut Connection, now: Instant, bytes: &mut Vec<u8>) -> O
     connection.poll_transmit(now, 1, bytes).map(drop)
 }
 
-/// Packets taken for lost so far, and the smoothed round trip.
-fn stats(connection: &mut Connection) -> (u64, Duration) {
-    (connection.stats().path.lost_packets, connection.rtt())
+/// Whether it says which packets it takes for lost.
+const NAMES: bool = false;
+
+fn stats(connection: &mut Connection) -> Stats {
+    let all = connection.stats();
+    let counted = Stats {
+        lost: all.path.lost_packets,
+        lost_probes: all.path.lost_plpmtud_probes,
+        sent_probes: all.path.sent_plpmtud_probes,
+        rtt: all.path.rtt,
+        ..Stats::default()
+    };
+    counted.with(&all.frame_tx, &all.frame_rx)
 }
 
 fn control_of(connection: &Connection) -> &dyn Controller {

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use burstlab_live::segments::{Again, Connections, Header};
-use burstlab_sim::scenario::{Connection, Host, HostEvent, HostState, Packet};
+use burstlab_live::segments::{self, Again, Connections, Header};
+use burstlab_sim::scenario::{Cargo, Connection, Ending, Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes, Time};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{self, Device, DeviceCapabilities, Medium};
-use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer};
+use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr};
 
@@ -53,6 +53,12 @@ struct Smoltcp {
     received: u64,
     events: VecDeque<HostEvent>,
     connections: Connections,
+    /// What is in the last packet.
+    cargo: Cargo,
+    /// Whether the connection has begun, was reset, and is dead.
+    begun: bool,
+    reset: bool,
+    ended: bool,
 }
 
 impl fmt::Debug for Smoltcp {
@@ -100,6 +106,10 @@ impl Smoltcp {
             received,
             events,
             connections,
+            cargo: Cargo::default(),
+            begun: false,
+            reset: false,
+            ended: false,
         }
     }
 
@@ -122,6 +132,23 @@ impl Smoltcp {
             self.events.extend(resent.events(why, None));
             self.line.ready.push_back(packet);
             why = next;
+        }
+        self.ends();
+    }
+
+    /// Says that the connection is dead, where it is before its time.
+    fn ends(&mut self) {
+        let state = self.sockets.get::<Socket>(self.socket).state();
+        self.begun |= !matches!(state, State::Closed | State::Listen);
+        let over = match self.near {
+            true => self.state().finished,
+            // It has heard all, and closed too.
+            false => self.closed,
+        };
+        if self.begun && state == State::Closed && !over && !self.ended {
+            self.ended = true;
+            let why = if self.reset { Ending::Reset } else { Ending::TimedOut };
+            self.events.push_back(HostEvent::Ended(why));
         }
     }
 
@@ -158,6 +185,7 @@ impl Smoltcp {
         }
         if !socket.may_recv() && socket.may_send() {
             socket.close();
+            self.closed = true;
         }
     }
 }
@@ -175,6 +203,7 @@ impl Host for Smoltcp {
 
     fn handle(&mut self, now: Time, packet: Packet) {
         let header = Header::of(&packet.bytes);
+        self.reset |= header.as_ref().is_some_and(Header::resets);
         if let Some(acked) = header.and_then(|header| self.connections.heard(&header)) {
             self.events.push_back(HostEvent::Acked(acked));
         }
@@ -188,7 +217,12 @@ impl Host for Smoltcp {
 
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
         let bytes = self.line.ready.pop_front()?;
+        self.cargo.carries = segments::carries(Header::of(&bytes).as_ref());
         Some(Packet { size: Bytes::new(bytes.len() as u64), bytes })
+    }
+
+    fn carried(&self) -> Cargo {
+        self.cargo
     }
 
     fn poll_timeout(&mut self) -> Option<Time> {
@@ -266,5 +300,44 @@ impl Device for Line {
         all.medium = Medium::Ip;
         all.max_transmission_unit = MTU;
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burstlab_units::Span;
+
+    #[test]
+    fn a_connection_that_is_reset_is_told_of_and_none_that_is_done() {
+        for resets in [true, false] {
+            let wanted = Connection {
+                flow: 0,
+                stack: String::new(),
+                congestion_control: None,
+                bytes: Some(3_000_000),
+                seed: 1,
+            };
+            let [mut near, mut far] = [true, false].map(|near| Smoltcp::new(&wanted, near));
+            near.start(Time::ZERO);
+            let mut told = Vec::new();
+            for step in 1..400 {
+                let now = Time::ZERO + Span::from_ms(step * 10);
+                if resets && step == 4 {
+                    far.sockets.get_mut::<Socket>(far.socket).abort();
+                }
+                near.handle_timeout(now);
+                while let Some(packet) = near.poll_transmit(now) {
+                    far.handle(now, packet);
+                }
+                far.handle_timeout(now);
+                while let Some(packet) = far.poll_transmit(now) {
+                    near.handle(now, packet);
+                }
+                told.extend(std::iter::from_fn(|| near.poll_event()));
+            }
+            let ended = told.contains(&HostEvent::Ended(Ending::Reset));
+            assert_eq!((ended, near.state().finished), (resets, !resets));
+        }
     }
 }

@@ -8,6 +8,8 @@ use burstlab_units::{Bytes, Time};
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
+use super::recorder::Recorder;
+use crate::scenario::Carries;
 
 /// Stands for "no row": the packet is not traced.
 pub(crate) const NO_ROW: u32 = u32::MAX;
@@ -73,6 +75,7 @@ table! {
         cwnd: f64 => Column::F64,
         ssthresh: f64 => Column::F64,
         window_bytes: u64 => Column::U64,
+        carries: u8 => |codes| Column::Category(codes, Carries::LABELS),
     }
 }
 
@@ -169,6 +172,12 @@ impl Packets {
             SentRow::Ack(_, window) => advertised(window),
             _ => NONE,
         });
+        table.carries.push(match *packet {
+            // The first segment is the SYN.
+            SentRow::Data(t, _) if t.seq == 0 => Carries::Handshake,
+            SentRow::Ack(..) => Carries::Ack,
+            _ => Carries::Data,
+        } as u8);
         let row = self.rows.last();
         if let SentRow::Data(t, _) = packet {
             self.unacked.add(flow, t.seq, row);
@@ -278,6 +287,16 @@ impl Packets {
     pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
         let carried = (self.carried.added() > 0).then(|| self.carried.finish());
         self.rows.finish().chain(self.sacks.finish()).chain(carried.into_iter().flatten())
+    }
+}
+
+impl Recorder {
+    /// A stack has put this into the packet of `row`.
+    pub(crate) fn loaded(&mut self, row: u32, carries: Carries) {
+        if let Some(packets) = self.packets_with(row) {
+            let (chunk, place) = packets.rows.at(row);
+            chunk.rows.carries[place] = carries as u8;
+        }
     }
 }
 

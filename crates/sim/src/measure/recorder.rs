@@ -363,7 +363,7 @@ impl Recorder {
 
     /// The rows of packets, if `row` is one of them.
     #[inline]
-    fn packets_with(&mut self, row: u32) -> Option<&mut Packets> {
+    pub(super) fn packets_with(&mut self, row: u32) -> Option<&mut Packets> {
         if row == NO_ROW { None } else { self.packets.as_deref_mut() }
     }
 

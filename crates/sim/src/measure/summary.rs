@@ -245,6 +245,12 @@ pub struct FlowSummary {
     pub received_s: Option<f64>,
     /// When the last byte of a finite transfer was acknowledged at the sender, in s.
     pub completed_s: Option<f64>,
+    /// Why its connection ended before all was acknowledged, of a flow whose hosts are third-party:
+    /// `idle`, `timed-out`, `reset`, `closed-by-peer`, `closed`, `tls-error` or `transport-error`;
+    /// absent where it did not.
+    pub ended: Option<String>,
+    /// When that was, in s.
+    pub ended_s: Option<f64>,
 }
 
 /// The outcome of one replication.

@@ -1,9 +1,12 @@
 //! Connections that are dead: data wait, nothing is under way, and no timer is set. That no sender
 //! and no receiver may ever do, whatever is lost: it is a fault of theirs, or of ours.
 
+use burstlab_units::Time;
+
 use super::World;
 use super::hosts::Flow;
 use crate::measure::DemandSummary;
+use crate::scenario::Ending;
 
 /// So many are named at most.
 const NAMED: usize = 5;
@@ -36,11 +39,32 @@ impl World {
         ))
     }
 
+    /// Names the flows whose connections ended before all was acknowledged, and says why.
+    pub(super) fn ended_flows(&self) -> Vec<String> {
+        let ended = || self.hosts.live().filter_map(|flow| Some((flow, flow.ended()?)));
+        let one = |(flow, (at, why)): (&Flow, (Time, Ending))| {
+            format!(
+                "flow {} ({}): its connection ended at {:.3} s, before all was acknowledged: {}",
+                flow.id,
+                flow.kind.label,
+                at.as_secs_f64(),
+                why.reason()
+            )
+        };
+        let mut warnings: Vec<String> = ended().take(NAMED).map(one).collect();
+        let more = ended().count() - warnings.len();
+        if more > 0 {
+            warnings.push(format!("so did those of {more} more flows: see flows[].ended"));
+        }
+        warnings
+    }
+
     /// How many listed flows, of those with an end, are dead and not received.
     pub(super) fn dead_transfers(&self) -> usize {
-        let open = |flow: &&&Flow| flow.bytes.is_some() && flow.received.is_none();
-        let dead = self.dead();
-        dead.iter().filter(|flow| flow.demand.is_none()).filter(open).count()
+        let open = |flow: &&Flow| flow.bytes.is_some() && flow.received.is_none();
+        let listed = |flow: &&Flow| flow.demand.is_none() && open(flow);
+        let ended = self.hosts.live().filter(listed).filter(|flow| flow.ended().is_some()).count();
+        ended + self.dead().into_iter().filter(listed).count()
     }
 
     /// Whether all transfers of a demand that did not end are dead.

@@ -202,16 +202,16 @@ fn a_resolved_scenario_is_read_again() {
 
 #[test]
 fn a_host_that_never_stops_or_sends_garbage_ends_the_run_with_an_error() {
-    for (stack, says) in [
-        ("endless", "sends at one instant without end"),
-        ("restless", "calls for itself at one instant without end"),
-        ("garbage", "sends a packet of 0 bytes"),
-    ] {
+    for &(stack, says) in hosts::BAD {
         let monitor = Monitor::default();
-        let resolved = with_stacks(&scenario(stack));
+        let mut scenario = scenario(stack);
+        scenario["loss"] = json!({});
+        let resolved = with_stacks(&scenario);
         let output = Simulation::new(&resolved, 1, 0, runs::ALL).run(&monitor);
         let stuck = monitor.stuck().unwrap_or_else(|| panic!("{stack} goes on"));
-        assert!(stuck.problem().contains(says) && !stuck.fix().is_empty(), "{stuck}");
+        let problem = stuck.problem();
+        assert!(problem.contains(says) && problem.contains("in flow 0"), "{stack}: {stuck}");
+        assert_eq!((stuck.path(), stuck.fix().is_empty()), ("flows.stack", false));
         assert!(output.summary.simulated_s < 1.0, "{stack}: what was recorded is kept");
     }
 }

@@ -23,6 +23,7 @@ use super::stack::Stack;
 use super::taken_ahead::TakenAhead;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
+use crate::scenario::Ending;
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::keys::is_named;
@@ -228,11 +229,16 @@ impl Flow {
     /// Whether data wait, nothing of it is under way or to be written, and no timer is set.
     pub(in crate::world) fn is_dead(&self) -> bool {
         if let Some(stack) = &self.stack {
-            let waits = self.bytes.is_some() && self.received.is_none();
+            let waits = self.bytes.is_some() && self.received.is_none() && stack.ended().is_none();
             return waits && self.tally.is_settled() && stack.is_silent();
         }
         let begun = self.sender.counters().segments_sent > 0;
         begun && !self.sender.finished() && self.settled() && self.sender.poll_release().is_none()
+    }
+
+    /// When its connection ended before its time, and why: where its hosts are third-party.
+    pub(in crate::world) fn ended(&self) -> Option<(Time, Ending)> {
+        self.stack.as_ref().and_then(|stack| stack.ended())
     }
 
     /// Time-outs whose losses were all in one burst.

@@ -4,20 +4,25 @@
 //! of the clock.
 
 mod aboard;
+mod lost;
+mod patience;
 mod reacts;
 
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use burstlab_kernel::RandomSource;
 use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::{Span, Time};
 
-use self::aboard::Aboard;
+use self::aboard::{Aboard, Weight};
+use self::lost::LostCargo;
+use self::patience::Busy;
 use super::Hosts;
 use super::connection::{Alarm, Flow};
 use crate::measure::{FlowSummary, SentRow};
-use crate::scenario::{Connection, Host, HostState, Packet as Datagram, Resolved, ScenarioError};
+use crate::scenario::{
+    Cargo, Connection, Ending, Host, HostState, LIVE, Packet as Datagram, Resolved, ScenarioError,
+};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::packet::{AckPacket, DataPacket, Packet, stamp};
@@ -25,9 +30,6 @@ use crate::world::place::Place;
 
 /// The largest packet, in bytes, as the length of IP has 16 bits.
 const PACKET_MAX: u64 = 65_535;
-
-/// More packets at one instant, or more alarms, and a host never stops.
-const AT_ONCE: u32 = 1 << 16;
 
 /// The sender and the receiver of a flow.
 pub(in crate::world) const NEAR: usize = 0;
@@ -39,11 +41,17 @@ pub(super) struct Stack {
     ends: [End; 2],
     /// Of all packets of the sender that are acknowledged, the highest.
     acked: Option<u64>,
-    /// Packets that it takes for lost and that are on their way all the same.
-    given_up: Vec<u64>,
-    /// Packets that are lost, and in a row of the ledger, but not sent again yet.
-    explained: BTreeSet<u64>,
+    /// What is lost, as its sender may tell of it.
+    lost: LostCargo,
     counts: Counts,
+    /// When each end found its connection to be dead before its time, and why.
+    ended: [Option<(Time, Ending)>; 2],
+    /// The packet that came last, and what is in it.
+    came: Option<(u64, Cargo)>,
+    /// Application data that had come to its receiver when it was asked last, in bytes.
+    received: u64,
+    /// Whether its hosts send by themselves, as fast as a machine lets them.
+    live: bool,
     /// What its receiver had when measuring began, and what its sender had told.
     before: (u64, Counts),
     /// Draws by which queues mark.
@@ -69,8 +77,7 @@ struct End {
     host: Mutex<Box<dyn Host>>,
     alarm: Alarm,
     aboard: Aboard,
-    /// The last instant at which it did something, and how much.
-    busy: (Time, u32),
+    busy: Busy,
 }
 
 /// A run with hosts of others goes on in one place alone: nobody can double them.
@@ -81,28 +88,35 @@ impl Clone for Stack {
 }
 
 impl End {
-    fn new(host: Box<dyn Host>) -> Self {
-        let host = Mutex::new(host);
-        Self { host, alarm: Alarm::OFF, aboard: Aboard::default(), busy: (Time::ZERO, 0) }
+    fn new(host: Box<dyn Host>, weight: Weight) -> Self {
+        let (host, aboard) = (Mutex::new(host), Aboard::weighing(weight));
+        Self { host, alarm: Alarm::OFF, aboard, busy: Busy::default() }
     }
 
     fn host(&mut self) -> &mut dyn Host {
         &mut **self.host.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Counts what it does at an instant; returns whether it goes on too long.
-    fn is_endless(&mut self, now: Time) -> bool {
-        let times = if self.busy.0 == now { self.busy.1 + 1 } else { 1 };
-        self.busy = (now, times);
-        times > AT_ONCE
-    }
 }
 
 impl Stack {
-    fn new(hosts: [Box<dyn Host>; 2]) -> Self {
-        let (counts, before) = (Counts::default(), (0, Counts::default()));
-        let (ends, given_up, explained) = (hosts.map(End::new), Vec::new(), BTreeSet::new());
-        Self { ends, acked: None, given_up, explained, counts, before, drawn: 0 }
+    fn new(hosts: [Box<dyn Host>; 2], live: bool, weight: &Weight) -> Self {
+        Self {
+            ends: hosts.map(|host| End::new(host, weight.clone())),
+            acked: None,
+            lost: LostCargo::default(),
+            counts: Counts::default(),
+            ended: [None; 2],
+            came: None,
+            received: 0,
+            live,
+            before: (0, Counts::default()),
+            drawn: 0,
+        }
+    }
+
+    /// When its connection ended before its time, and why: as its sender says, if that does.
+    pub(super) fn ended(&self) -> Option<(Time, Ending)> {
+        self.ended[NEAR].or(self.ended[FAR])
     }
 
     /// Whether it has begun, and neither host has an alarm.
@@ -115,8 +129,8 @@ impl Stack {
 
     /// A data packet is lost; returns whether the sender still waits for it.
     pub(super) fn lose(&mut self, number: u64) -> bool {
-        self.ends[NEAR].aboard.take(number);
-        !self.is_given_up(number)
+        let cargo = self.ends[NEAR].aboard.take(number).map(|(_, cargo)| cargo);
+        self.lost.lose(number, cargo.unwrap_or_default())
     }
 
     /// A queue marks a data packet; returns whether that is so now.
@@ -137,19 +151,13 @@ impl Stack {
         (first..first + count).for_each(|number| drop(self.ends[FAR].aboard.take(number)));
     }
 
-    /// Whether the sender has taken a packet for lost that has only now come to its end.
-    fn is_given_up(&mut self, number: u64) -> bool {
-        let place = self.given_up.iter().position(|&one| one == number);
-        place.map(|place| self.given_up.swap_remove(place)).is_some()
-    }
-
     fn state(&self, side: usize) -> HostState {
         self.ends[side].host.lock().unwrap_or_else(PoisonError::into_inner).state()
     }
 
     /// Measuring begins.
     pub(super) fn warmed_up(&mut self) {
-        self.before = (self.state(FAR).received, self.counts);
+        self.before = (self.received, self.counts);
     }
 
     /// Application data that came in the measured time, in bytes, and the round trips measured in
@@ -158,7 +166,7 @@ impl Stack {
         let (received, before) = &self.before;
         let count = self.counts.round_trips - before.round_trips;
         let sum = (self.counts.round_trip - before.round_trip).as_secs_f64();
-        let bytes = self.state(FAR).received - received;
+        let bytes = self.received - received;
         (bytes, count, (count > 0).then(|| sum / count as f64))
     }
 
@@ -168,6 +176,8 @@ impl Stack {
         summary.retransmissions = self.counts.repaired;
         summary.fast_retransmits = self.counts.repairs;
         summary.timeouts = self.counts.timeouts;
+        summary.ended = self.ended().map(|(_, why)| why.label().to_string());
+        summary.ended_s = self.ended().map(|(at, _)| at.as_secs_f64());
     }
 }
 
@@ -180,7 +190,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
         return;
     }
     let stacks = resolved.stacks.as_ref().expect("somebody makes the stacks of a scenario");
-    let draws = random.stream("stacks");
+    let (draws, weight) = (random.stream("stacks"), Weight::default());
     let entries = resolved.scenario.flows().iter();
     let each = entries.flat_map(|entry| (0..entry.count).map(move |_| entry));
     for (flow, entry) in flows.iter_mut().zip(each) {
@@ -194,7 +204,8 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             // 53 bits, as many as a draw has.
             seed: (share * (1_u64 << 53) as f64) as u64,
         };
-        flow.stack = Some(Box::new(Stack::new(stacks.hosts(&connection))));
+        let live = connection.stack == LIVE;
+        flow.stack = Some(Box::new(Stack::new(stacks.hosts(&connection), live, &weight)));
     }
 }
 
@@ -266,9 +277,10 @@ impl Hosts {
         };
         let stack = flow.stack.as_mut().expect("the flow has a stack");
         if side == FAR {
-            stack.is_given_up(number);
+            stack.lost.comes(number);
         }
-        if let Some(datagram) = stack.ends[1 - side].aboard.take(number) {
+        if let Some((datagram, cargo)) = stack.ends[1 - side].aboard.take(number) {
+            stack.came = Some((number, cargo));
             stack.ends[side].host().handle(now, datagram);
         }
         self.stack_reacts(now, (packet.flow(), side), &before, context)
@@ -287,8 +299,8 @@ impl Hosts {
             context.stale += 1;
             return false;
         }
-        if end.is_endless(now) {
-            self.stack_fails(now, index, "calls for itself at one instant without end");
+        if let Some(without_end) = end.busy.goes_on(now) {
+            self.stack_fails(now, (index, side), &format!("calls for itself {without_end}"));
             return false;
         }
         end.host().handle_timeout(now);
@@ -313,20 +325,17 @@ impl Hosts {
             end.alarm.arm(due, context, place, event);
             return None;
         };
-        let size = datagram.size.get();
-        if end.is_endless(now) {
-            self.stack_fails(now, index, "sends at one instant without end");
-            return None;
-        }
-        if !(1..=PACKET_MAX).contains(&size) {
-            self.stack_fails(now, index, &format!("sends a packet of {size} bytes"));
+        let (size, cargo) = (datagram.size.get(), end.host().carried());
+        let without_end = end.busy.goes_on(now);
+        if let Some(problem) = self.refuses(index, side, &datagram, without_end) {
+            self.stack_fails(now, (index, side), &problem);
             return None;
         }
         context.work += 1;
         self.flows[index as usize].digest.add(now, 8, size);
         Some(match side {
-            NEAR => Packet::Data(self.stack_transmits(now, index, datagram, context)),
-            _ => Packet::Ack(self.stack_answers(now, index, datagram, context)),
+            NEAR => Packet::Data(self.stack_transmits(now, index, (datagram, cargo), context)),
+            _ => Packet::Ack(self.stack_answers(now, index, (datagram, cargo), context)),
         })
     }
 
@@ -335,11 +344,13 @@ impl Hosts {
         &mut self,
         now: Time,
         index: u32,
-        datagram: Datagram,
+        (datagram, cargo): (Datagram, Cargo),
         context: &mut Context,
     ) -> DataPacket {
-        let (size, state) = (datagram.size, self.stack_of(index).state(NEAR));
-        let seq = self.stack_end(index, NEAR).aboard.keep(datagram);
+        let stack = self.stack_of(index);
+        let (size, state) = (datagram.size, stack.state(NEAR));
+        let seq = stack.ends[NEAR].aboard.keep(datagram, cargo);
+        stack.lost.sent(cargo);
         let in_packets = |bytes: u64| bytes as f64 / state.packet.max(1) as f64;
         let cwnd = state.cwnd.map_or(f64::NAN, in_packets);
         let ssthresh = state.ssthresh.map_or(f64::NAN, in_packets);
@@ -349,6 +360,7 @@ impl Hosts {
         let (retransmission, flags) = (false, SegmentFlags::default());
         let sent = Transmission { seq, size, retransmission, cwnd, ssthresh, flags };
         let row = context.recorder.sent(now, flow.id, &SentRow::Data(&sent, 1));
+        context.recorder.loaded(row, cargo.carries);
         let (size, cwnd) = (size.get() as u32, stamp(cwnd));
         DataPacket { flow: index, nth: 1, cwnd, size, row, seq }
     }
@@ -358,22 +370,48 @@ impl Hosts {
         &mut self,
         now: Time,
         index: u32,
-        datagram: Datagram,
+        (datagram, cargo): (Datagram, Cargo),
         context: &mut Context,
     ) -> AckPacket {
         let size = datagram.size;
-        let number = self.stack_end(index, FAR).aboard.keep(datagram);
+        let number = self.stack_end(index, FAR).aboard.keep(datagram, cargo);
         let ack = Ack { next: number + 1, sack: SackBlocks::NONE, size };
         let id = self.flows[index as usize].id;
         let row = context.recorder.sent(now, id, &SentRow::Ack(&ack, None));
+        context.recorder.loaded(row, cargo.carries);
         AckPacket::new(index, row, &ack)
     }
 
+    /// Why a host may not send a packet, if it may not; `without_end` says how much it has sent.
+    fn refuses(
+        &mut self,
+        index: u32,
+        side: usize,
+        datagram: &Datagram,
+        without_end: Option<&str>,
+    ) -> Option<String> {
+        let size = datagram.size.get();
+        if !(1..=PACKET_MAX).contains(&size) {
+            return Some(format!("sends a packet of {size} bytes"));
+        }
+        let stack = self.stack_of(index);
+        if stack.ends[side].aboard.weight() + datagram.bytes.len() as u64 > patience::ABOARD {
+            let most = patience::ABOARD >> 20;
+            return Some(format!(
+                "sends more than the {most} MiB that may be on their way at once"
+            ));
+        }
+        // What a machine sends by itself it sends in a time of its own.
+        let without_end = without_end.filter(|_| !stack.live);
+        without_end.map(|without_end| format!("sends {without_end}"))
+    }
+
     /// A host does what no run can go on with.
-    fn stack_fails(&mut self, now: Time, index: u32, what: &str) {
+    fn stack_fails(&mut self, now: Time, (index, side): (u32, usize), what: &str) {
         let flow = &self.flows[index as usize];
         let name = flow.kind.variant.clone();
-        let problem = format!("its host {what}, at {now} in flow {}", flow.id);
+        let whose = ["sender", "receiver"][side];
+        let problem = format!("its {whose} {what}, at {now} in flow {}", flow.id);
         let fix = "fix the stack, or write another";
         self.fault = Some(Box::new(ScenarioError::new("flows.stack", name, problem, fix)));
     }

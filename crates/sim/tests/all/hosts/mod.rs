@@ -21,7 +21,8 @@ pub(crate) struct Simple;
 
 impl Stacks for Simple {
     fn names(&self) -> Vec<&str> {
-        vec!["simple", "repairing", "endless", "restless", "garbage", "silent"]
+        let bad = BAD.iter().map(|(name, _)| *name);
+        ["simple", "repairing"].into_iter().chain(bad).chain(["silent"]).collect()
     }
 
     fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
@@ -39,7 +40,10 @@ impl Stacks for Simple {
             "simple" => Box::new(Sender { left: left.0, ..Sender::default() }),
             "repairing" => Box::new(Sender { left: left.0, repairs: true, ..Sender::default() }),
             "silent" => Box::new(Silent(false)),
-            other => Box::new(Bad(other.to_string())),
+            other => {
+                let each = |near| Bad { name: other.to_string(), near, ..Bad::default() };
+                return [true, false].map(|near| -> Box<dyn Host> { Box::new(each(near)) });
+            }
         };
         [sender, Box::new(Receiver::default())]
     }
@@ -207,33 +211,91 @@ impl Host for Silent {
     }
 }
 
-/// A host that never stops sending, or calling for itself, or sends what no packet is.
-#[derive(Debug)]
-struct Bad(String);
+/// Hosts that no run can go on with, and what an error says of each.
+pub(crate) const BAD: &[(&str, &str)] = &[
+    ("endless", "sends at one instant without end"),
+    ("restless", "calls for itself at one instant without end"),
+    ("hasty", "calls for itself more than a million times within a millisecond"),
+    ("flooding", "sends more than the 1024 MiB that may be on their way at once"),
+    ("garbage", "sends a packet of 0 bytes"),
+    ("telling", "its sender tells of events without end"),
+    ("hearing", "its receiver tells of events without end"),
+    ("stranger", "tells of its packet 70000, and has sent 1 (from 0)"),
+    ("losing", "takes more packets for lost than the 1 it has sent"),
+    ("falling", "bytes for its application, and had"),
+    ("boasting", "its receiver has 18446744073709551615 bytes for its application, of"),
+];
+
+/// A host that never stops sending, calling for itself or telling, or says what cannot be.
+#[derive(Debug, Default)]
+struct Bad {
+    name: String,
+    near: bool,
+    /// Packets that it has sent, and that have come.
+    sent: u64,
+    heard: u64,
+    now: Time,
+}
 
 impl Host for Bad {
-    fn start(&mut self, _now: Time) {}
-    fn handle(&mut self, _now: Time, _packet: Packet) {}
-    fn handle_timeout(&mut self, _now: Time) {}
+    fn start(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    fn handle(&mut self, now: Time, _packet: Packet) {
+        self.now = now;
+        self.heard += 1;
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.now = now;
+        self.sent -= u64::from(self.name == "flooding" && self.sent > 0);
+    }
 
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
-        let size = match self.0.as_str() {
-            "endless" => 100,
-            "garbage" => 0,
-            _ => return None,
+        let (size, most) = match self.name.as_str() {
+            "endless" => (100, u64::MAX),
+            "garbage" => (0, u64::MAX),
+            "flooding" => (60_000, 1),
+            "restless" | "hasty" => return None,
+            // A second one lets a receiver hear twice.
+            "falling" => (PAYLOAD, 2),
+            _ => (PAYLOAD, 1),
         };
-        Some(Packet { size: Bytes::new(size), bytes: Vec::new() })
+        if !self.near || self.sent >= most {
+            return None;
+        }
+        self.sent += 1;
+        Some(Packet { size: Bytes::new(size), bytes: vec![0; size as usize] })
     }
 
     fn poll_timeout(&mut self) -> Option<Time> {
-        (self.0 == "restless").then_some(Time::ZERO)
+        match self.name.as_str() {
+            "restless" => Some(Time::ZERO),
+            "hasty" => Some(self.now + Span::from_ps(1)),
+            "flooding" if self.near => Some(self.now + Span::from_us(1)),
+            "stranger" | "losing" | "telling" if self.near => Some(Time::ZERO + Span::from_ms(1)),
+            _ => None,
+        }
     }
 
     fn poll_event(&mut self) -> Option<HostEvent> {
-        None
+        match self.name.as_str() {
+            "telling" if self.near => Some(HostEvent::Timeout),
+            "hearing" if !self.near => Some(HostEvent::Timeout),
+            "stranger" if self.sent > 0 => Some(HostEvent::Lost(70_000)),
+            "losing" if self.sent > 0 => Some(HostEvent::SomeLost(20_000_000)),
+            _ => None,
+        }
     }
 
     fn state(&self) -> HostState {
-        HostState { packet: 1, ..HostState::default() }
+        let mut state = HostState { packet: 1, ..HostState::default() };
+        match self.name.as_str() {
+            "boasting" if self.heard > 0 => state.received = u64::MAX,
+            "falling" if self.heard == 1 => state.received = PAYLOAD,
+            _ => {}
+        }
+        state
     }
 }

@@ -139,6 +139,8 @@ impl Flow {
             acknowledged_after_s: self.completed.map(after),
             received_s: self.received.map(Time::as_secs_f64),
             completed_s: self.completed.map(Time::as_secs_f64),
+            ended: None,
+            ended_s: None,
         };
         if let Some(stack) = &self.stack {
             stack.tell(&mut summary);

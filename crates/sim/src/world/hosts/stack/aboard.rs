@@ -1,27 +1,59 @@
 //! What packets say that are on their way, by number: it stays here while they cross the network.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::scenario::Packet;
+use crate::scenario::{Cargo, Packet};
+
+/// What keeping a packet takes beside what it says, in bytes.
+const EACH: u64 = 128;
+
+/// Memory of all packets of a run that are on their way, in bytes. One run counts at a time, so
+/// that looking and writing need not be one step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Weight(Arc<AtomicU64>);
+
+impl Weight {
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, bytes: u64) {
+        self.0.store(bytes, Ordering::Relaxed);
+    }
+}
 
 /// Packets on their way, each in the place of its number.
 #[derive(Debug, Default)]
 pub(super) struct Aboard {
-    packets: VecDeque<Option<Packet>>,
+    packets: VecDeque<Option<(Packet, Cargo)>>,
     /// The number of the first place.
     first: u64,
+    weight: Weight,
 }
 
 impl Aboard {
+    /// One whose packets count in `weight`.
+    pub(super) fn weighing(weight: Weight) -> Self {
+        Self { weight, ..Self::default() }
+    }
+
+    /// Memory of all packets of the run that are on their way, in bytes.
+    pub(super) fn weight(&self) -> u64 {
+        self.weight.bytes()
+    }
+
     /// How many packets it was given to keep.
     pub(super) fn kept(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
 
     /// Keeps a packet; returns its number.
-    pub(super) fn keep(&mut self, packet: Packet) -> u64 {
+    pub(super) fn keep(&mut self, packet: Packet, cargo: Cargo) -> u64 {
         let number = self.kept();
-        self.packets.push_back(Some(packet));
+        self.weight.set(self.weight.bytes() + packet.bytes.len() as u64 + EACH);
+        self.packets.push_back(Some((packet, cargo)));
         number
     }
 
@@ -34,18 +66,21 @@ impl Aboard {
     /// The packet `number`, if it is on its way.
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Packet> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.packets.get_mut(place)?.as_mut()
+        self.packets.get_mut(place)?.as_mut().map(|(packet, _)| packet)
     }
 
     /// The packet `number` has arrived, or is lost.
-    pub(super) fn take(&mut self, number: u64) -> Option<Packet> {
+    pub(super) fn take(&mut self, number: u64) -> Option<(Packet, Cargo)> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let packet = self.packets.get_mut(place)?.take();
+        let taken = self.packets.get_mut(place)?.take();
+        if let Some((packet, _)) = &taken {
+            self.weight.set(self.weight.bytes() - packet.bytes.len() as u64 - EACH);
+        }
         while self.packets.front().is_some_and(Option::is_none) {
             self.packets.pop_front();
             self.first += 1;
         }
-        packet
+        taken
     }
 }
 
@@ -57,16 +92,20 @@ mod tests {
     #[test]
     fn packets_are_taken_once_in_any_order_and_leave_no_room_behind() {
         let mut aboard = Aboard::default();
+        let cargo = Cargo::default();
         let packet = |size| Packet { size: Bytes::new(size), bytes: vec![7; 3] };
-        assert_eq!([1, 2, 3].map(|size| aboard.keep(packet(size))), [0, 1, 2]);
+        assert_eq!([1, 2, 3].map(|size| aboard.keep(packet(size), cargo)), [0, 1, 2]);
+        assert_eq!(aboard.weight(), 3 * (EACH + 3));
         assert_eq!(aboard.get_mut(1), Some(&mut packet(2)));
-        assert_eq!(aboard.take(1), Some(packet(2)));
+        assert_eq!(aboard.take(1), Some((packet(2), cargo)));
         assert_eq!(aboard.get_mut(1), None);
         assert_eq!(aboard.get_mut(9), None);
         assert_eq!((aboard.take(1), aboard.take(9)), (None, None));
-        assert_eq!((aboard.take(0), aboard.packets.len()), (Some(packet(1)), 1));
-        assert_eq!((aboard.take(0), aboard.keep(packet(4))), (None, 3));
-        assert_eq!((aboard.take(2), aboard.take(3)), (Some(packet(3)), Some(packet(4))));
+        assert_eq!((aboard.take(0), aboard.packets.len()), (Some((packet(1), cargo)), 1));
+        assert_eq!((aboard.take(0), aboard.keep(packet(4), cargo)), (None, 3));
+        let (third, last) = (aboard.take(2), aboard.take(3));
+        assert_eq!((third, last), (Some((packet(3), cargo)), Some((packet(4), cargo))));
         assert!(aboard.packets.is_empty() && aboard.kept() == 4);
+        assert_eq!(aboard.weight(), 0);
     }
 }

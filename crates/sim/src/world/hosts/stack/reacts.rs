@@ -3,13 +3,18 @@
 
 use burstlab_units::Time;
 
+use super::patience;
 use super::{FAR, Flow, Hosts, NEAR};
 use crate::measure::loss::{Causes, Loss};
 use crate::measure::{
     CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SenderNow, SenderState,
 };
-use crate::scenario::HostEvent;
+use crate::scenario::{Ending, HostEvent};
 use crate::world::context::Context;
+
+/// Packets with numbers of their own, such as those of a handshake, that may lie between a lost one
+/// and the one whose ACK tells of it.
+const BETWEEN: u64 = 256;
 
 /// What a sender has told at once.
 #[derive(Default)]
@@ -63,37 +68,93 @@ impl Hosts {
         context: &mut Context,
     ) -> bool {
         let flow = &mut self.flows[index as usize];
-        let stack = flow.stack.as_mut().expect("the flow has a stack");
-        if side == FAR {
-            while stack.ends[FAR].host().poll_event().is_some() {}
-            let all = flow.bytes.is_some_and(|bytes| stack.state(FAR).received >= bytes);
-            if all && flow.received.is_none() {
-                flow.received = Some(now);
-            }
-            return false;
-        }
-        let mut told = Told::default();
-        while let Some(event) = flow.stack.as_mut().and_then(|s| s.ends[NEAR].host().poll_event()) {
-            flow.told(event, &mut told);
-        }
-        if told.acked {
-            flow.forget();
-        }
-        flow.record(now, &told, before, context);
-        let stack = flow.stack.as_ref().expect("the flow has a stack");
-        let open = flow.bytes.is_some() && flow.completed.is_none();
-        let done = open && stack.state(NEAR).finished;
-        if done {
-            flow.completed = Some(now);
-        }
-        done
+        let done = match side {
+            FAR => flow.receiver_tells(now).map(|()| false),
+            _ => flow.sender_tells(now, before, context),
+        };
+        done.unwrap_or_else(|problem| {
+            self.stack_fails(now, (index, side), &problem);
+            false
+        })
     }
 }
 
 impl Flow {
-    /// The sender, a stack, tells something.
-    fn told(&mut self, event: HostEvent, told: &mut Told) {
+    /// The receiver, a stack, tells what it has to tell; answers what is wrong with that, as the
+    /// sender does.
+    fn receiver_tells(&mut self, now: Time) -> Result<(), String> {
         let stack = self.stack.as_mut().expect("the flow has a stack");
+        let mut left = patience::events(stack.ends[FAR].aboard.kept());
+        while let Some(event) = stack.ends[FAR].host().poll_event() {
+            left = left.checked_sub(1).ok_or("tells of events without end")?;
+            match event {
+                HostEvent::Ended(why) if self.received.is_none() => {
+                    stack.ended[FAR].get_or_insert((now, why));
+                }
+                HostEvent::Unread => {
+                    if let Some((number, cargo)) = stack.came {
+                        stack.lost.goes_unread(number, cargo);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let received = stack.state(FAR).received;
+        if received < stack.received {
+            let before = stack.received;
+            return Err(format!("has {received} bytes for its application, and had {before}"));
+        }
+        let came = self.tally.delivered_bytes;
+        if received > came && !stack.live {
+            return Err(format!("has {received} bytes for its application, of {came} that came"));
+        }
+        stack.received = received;
+        let all = self.bytes.is_some_and(|bytes| received >= bytes);
+        if all && self.received.is_none() {
+            self.received = Some(now);
+        }
+        Ok(())
+    }
+
+    /// The sender, a stack, tells what it has to tell; answers whether all of the flow is
+    /// acknowledged now, for the first time.
+    fn sender_tells(
+        &mut self,
+        now: Time,
+        before: &SenderBefore,
+        context: &mut Context,
+    ) -> Result<bool, String> {
+        let mut told = Told::default();
+        let stack = self.stack.as_ref().expect("the flow has a stack");
+        let mut left = patience::events(stack.ends[NEAR].aboard.kept());
+        while let Some(event) = self.stack.as_mut().and_then(|s| s.ends[NEAR].host().poll_event()) {
+            left = left.checked_sub(1).ok_or("tells of events without end")?;
+            self.told(now, event, &mut told)?;
+        }
+        if told.acked {
+            self.forget();
+        }
+        self.record(now, &told, before, context);
+        let stack = self.stack.as_ref().expect("the flow has a stack");
+        let open = self.bytes.is_some() && self.completed.is_none();
+        let done = open && stack.state(NEAR).finished;
+        if done {
+            self.completed = Some(now);
+        }
+        Ok(done)
+    }
+
+    /// The sender, a stack, tells something.
+    fn told(&mut self, now: Time, event: HostEvent, told: &mut Told) -> Result<(), String> {
+        use HostEvent::{Acked, Awaited, Forgotten, Lost, Resent};
+        let stack = self.stack.as_mut().expect("the flow has a stack");
+        let sent = stack.ends[NEAR].aboard.kept();
+        if let Acked(number) | Awaited(number) | Forgotten(number) | Lost(number) | Resent(number) =
+            event
+            && number >= sent + patience::READY
+        {
+            return Err(format!("tells of its packet {number}, and has sent {sent} (from 0)"));
+        }
         match event {
             HostEvent::Acked(number) => {
                 stack.acked = stack.acked.max(Some(number));
@@ -107,14 +168,30 @@ impl Flow {
             HostEvent::Awaited(number) => self.waits_for(number, told),
             HostEvent::Lost(number) | HostEvent::Resent(number) => self.gives_up(number, told),
             HostEvent::SomeLost(count) => {
-                let acked = stack.acked.unwrap_or(0);
-                let oldest = self.causes.among(0..acked).take(count as usize);
-                let oldest: Vec<u64> = oldest.map(|(seq, _)| seq).collect();
-                let rest = count as usize - oldest.len();
-                told.repaired += rest as u64;
+                let below = stack.acked.unwrap_or(sent);
+                let Some((oldest, wrong)) = stack.lost.oldest(&self.causes, below, count) else {
+                    return Err(format!("takes more packets for lost than the {sent} it has sent"));
+                };
+                let about = stack.acked.unwrap_or(0);
+                told.repaired += wrong;
                 oldest.into_iter().for_each(|number| self.gives_up(number, told));
-                told.spurious.extend(std::iter::repeat_n(acked, rest));
+                told.spurious.extend(std::iter::repeat_n(about, wrong as usize));
             }
+            HostEvent::Forgotten(number) => {
+                self.causes.found(number);
+                stack.lost.is_bare(number);
+            }
+            HostEvent::Ended(why) => self.ends(now, why),
+            HostEvent::Unread => {}
+        }
+        Ok(())
+    }
+
+    /// Its connection is dead, as its sender says.
+    fn ends(&mut self, now: Time, why: Ending) {
+        let stack = self.stack.as_mut().expect("the flow has a stack");
+        if self.completed.is_none() {
+            stack.ended[NEAR].get_or_insert((now, why));
         }
     }
 
@@ -124,35 +201,44 @@ impl Flow {
         repair.first.get_or_insert(number);
         if let Some((_, &loss)) = self.causes.among(number..number + 1).next() {
             repair.behind.lost(number, loss);
-            self.stack.as_mut().expect("the flow has a stack").explained.insert(number);
+            let stack = self.stack.as_mut().expect("the flow has a stack");
+            stack.lost.explained.insert(number);
         }
     }
 
     /// The sender takes a packet for lost, or sends again what it carried.
     fn gives_up(&mut self, number: u64, told: &mut Told) {
-        told.repaired += 1;
         let stack = self.stack.as_mut().expect("the flow has a stack");
+        // Of ACKs alone nothing is sent again, nor of a probe of the path.
+        if stack.lost.is_bare(number) {
+            return;
+        }
+        told.repaired += u64::from(!stack.lost.is_probe(number));
+        if stack.lost.is_unread(number) {
+            return;
+        }
         if let Some(loss) = self.causes.take(number) {
-            if !stack.explained.remove(&number) {
+            if !stack.lost.explained.remove(&number) {
                 told.lost.push((number, loss));
             }
             return;
         }
         if stack.ends[NEAR].aboard.has(number) {
-            stack.given_up.push(number);
+            stack.lost.gives_up(number);
         }
         told.spurious.push(number);
     }
 
     /// Packets that are not taken for lost though a much later one is acknowledged were never going
-    /// to be: ACKs alone, or probes of the path.
+    /// to be.
     fn forget(&mut self) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
         let reordering = stack.ends[NEAR].host().reordering();
-        let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(reordering));
+        let kept = reordering + BETWEEN;
+        let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(kept));
         if let Some(below) = below {
             self.causes.forget_below(below);
-            stack.explained = stack.explained.split_off(&below);
+            stack.lost.forget_below(below);
         }
     }
 
@@ -187,14 +273,15 @@ impl Flow {
             let row = LedgerRow::new(id, LedgerKind::SpuriousRetransmission, seq, before);
             recorder.ledger(&row, &self.causes);
         }
-        if let Some(causes) = &told.timeout {
+        if let Some(mut causes) = told.timeout.clone() {
+            told.lost.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
             let truth = causes.truth(0..before.waits_until);
             self.tally.timeouts[truth as usize][0] += 1;
             self.digest.add(now, 3, before.waits_until);
             let seq = acked.map_or(0, |acked| acked + 1);
             let mut row = LedgerRow::new(id, LedgerKind::Timeout, seq, before);
             row.truth = Some(truth);
-            recorder.ledger(&row, causes);
+            recorder.ledger(&row, &causes);
         }
         if recorder.traces_cwnd() {
             self.record_window(now, told, context);

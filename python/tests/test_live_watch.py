@@ -1,0 +1,63 @@
+"""How a run of live hosts is watched: what computes is alive, and what never stops is ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from burstlab import errors
+from burstlab.live import running, wall, watching
+
+
+def run(tmp_path, code, patience_s):
+    """Watch a program; return what it is ended with, and how long that took, in s."""
+    begun = time.monotonic()
+    try:
+        watching.watched([sys.executable, "-c", code], tmp_path, os.environ, patience_s, None)
+    except (watching.Hung, watching.Printed) as end:
+        return end, time.monotonic() - begun
+    return None, time.monotonic() - begun
+
+
+def test_what_computes_has_longer_than_what_waits(tmp_path):
+    waits, seconds = run(tmp_path, "import time; time.sleep(60)", 4)
+    assert isinstance(waits, watching.Hung) and not waits.computes and seconds < 15
+    assert "no processor time" in str(running._too_long(waits))
+    code = "import time\nend = time.process_time() + 3\nwhile time.process_time() < end: pass"
+    ended, _ = run(tmp_path, code, 2.5)
+    assert ended is None, "it ends by itself"
+
+
+def test_the_processor_time_of_children_counts():
+    code = "import os\nwhile os.times().user < 0.5: pass\ninput()"
+    words = [
+        sys.executable,
+        "-c",
+        f"import subprocess; subprocess.run({[sys.executable, '-c', code]})",
+    ]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+        until = time.monotonic() + 60
+        while watching.processor_s(process.pid) < 0.5 and time.monotonic() < until:
+            time.sleep(0.1)
+        assert watching.processor_s(process.pid) >= 0.5
+        process.communicate(b"\n")
+
+
+def test_what_prints_without_end_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(watching, "MOST_PRINTED", 1000)
+    (tmp_path / "live").mkdir()
+    (tmp_path / "live" / "10.9.0.1.out").write_bytes(bytes(2000))
+    ended, _ = run(tmp_path, "import time; time.sleep(60)", 20)
+    assert isinstance(ended, watching.Printed) and str(ended) == "10.9.0.1.out"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others are refused before")
+def test_a_capability_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(wall, "_allowed", lambda: ~(1 << 12))
+    with pytest.raises(errors.InputError, match="CAP_NET_ADMIN") as refused:
+        wall.refuse()
+    assert "--cap-add NET_ADMIN" in str(refused.value)
