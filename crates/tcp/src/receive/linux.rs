@@ -11,6 +11,7 @@ mod delay;
 mod echo;
 mod room;
 mod syn;
+mod syn_timer;
 mod window;
 
 use burstlab_units::{Bytes, Time};
@@ -23,7 +24,7 @@ use crate::segment::{Ack, AckOptions, SegmentOptions};
 use blocks::Blocks;
 use delay::Delay;
 use echo::Echo;
-use syn::SynTimer;
+use syn_timer::SynTimer;
 use window::Advertised;
 
 /// What the first SACK block costs besides itself: kind, length, and two bytes of padding.
