@@ -56,7 +56,9 @@ impl Lab {
     /// each other.
     #[must_use]
     pub fn reordering() -> Self {
-        Self::known(include_str!("nsfnet.toml")).with("core.contention", json!(["deflection"]))
+        Self::known(include_str!("nsfnet.toml"))
+            .with("core.contention", json!(["deflection"]))
+            .with("core.deflection.hop_limit", json!(6))
     }
 
     /// A scenario of Burstlab, as TOML.

@@ -133,9 +133,9 @@ impl Numbers {
         let number = heard.sent.take().filter(|_| parts.short);
         let next = || probe.then(|| last.map_or(0, |last| last + 1));
         let short = number.or_else(next).filter(above);
-        let named = heard.packets.drain(..);
+        let mut named = heard.packets.drain(..);
         if parts.long == 0 {
-            let bytes = named.last().map_or(0, |(_, bytes)| bytes);
+            let bytes = named.next_back().map_or(0, |(_, bytes)| bytes);
             self.known.extend(short.map(|number| Packet { number, bytes, place }));
             return;
         }

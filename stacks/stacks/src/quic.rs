@@ -295,7 +295,7 @@ macro_rules! quic_host {
             let mut far = Quic::new(&wanted, &other, clock, false);
             near.start(now);
             for _ in 0..10 {
-                now = now + burstlab_units::Span::from_ms(1);
+                now += burstlab_units::Span::from_ms(1);
                 for _ in 0..9 {
                     near.poll_transmit(now).into_iter().for_each(|packet| far.handle(now, packet));
                     far.poll_transmit(now).into_iter().for_each(|packet| near.handle(now, packet));
