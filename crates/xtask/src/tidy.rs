@@ -7,6 +7,7 @@ mod glossary;
 mod heads;
 mod imports;
 mod lengths;
+mod methods;
 mod metrics;
 mod names;
 mod pages;

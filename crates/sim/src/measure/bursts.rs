@@ -42,12 +42,12 @@ pub(crate) struct Ended {
 
 /// Bursts that ended, and those of them that were lost.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Fate {
+struct EndTally {
     ended: u64,
     lost: u64,
 }
 
-impl Fate {
+impl EndTally {
     fn add(&mut self, lost: bool) {
         self.ended += 1;
         self.lost += u64::from(lost);
@@ -142,7 +142,7 @@ impl Times {
 /// What becomes of bursts of one class.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ClassTally {
-    all: Fate,
+    all: EndTally,
     packets: Freight,
     bytes: Freight,
     causes: [u64; LossCause::LABELS.len()],
@@ -191,12 +191,12 @@ impl ClassTally {
 /// Bursts by first and last node, with the time that those took which arrived; empty until one
 /// ends.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Routes(Vec<(Fate, u128)>);
+struct Routes(Vec<(EndTally, u128)>);
 
 impl Routes {
     fn ended(&mut self, burst: &Ended, nodes: usize, is_lost: bool) {
         if self.0.is_empty() {
-            self.0.resize(nodes * nodes, (Fate::default(), 0));
+            self.0.resize(nodes * nodes, (EndTally::default(), 0));
         }
         let (fate, took) = &mut self.0[burst.from as usize * nodes + burst.to as usize];
         fate.add(is_lost);
@@ -205,7 +205,7 @@ impl Routes {
 
     fn absorb(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), (Fate::default(), 0));
+            self.0.resize(other.0.len(), (EndTally::default(), 0));
         }
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             mine.0.absorb(theirs.0);
@@ -215,7 +215,7 @@ impl Routes {
 
     fn summaries(&self, names: &[String]) -> Vec<RouteSummary> {
         let routes = self.0.iter().enumerate().filter(|(_, (fate, _))| fate.ended > 0);
-        let summary = |(index, &(fate, took)): (usize, &(Fate, u128))| RouteSummary {
+        let summary = |(index, &(fate, took)): (usize, &(EndTally, u128))| RouteSummary {
             from: names[index / names.len()].clone(),
             to: names[index % names.len()].clone(),
             bursts: fate.ended,
@@ -230,15 +230,15 @@ impl Routes {
 /// What happens to bursts of one kind.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KindTally {
-    all: Fate,
+    all: EndTally,
     packets_ended: Freight,
     bytes_ended: Freight,
     causes: [u64; LossCause::LABELS.len()],
     contention_at_ingress: u64,
     routes: Routes,
-    hops: Vec<Fate>,
+    hops: Vec<EndTally>,
     /// By power of two of the length.
-    sizes: Vec<Fate>,
+    sizes: Vec<EndTally>,
     /// By class, where bursts can have several.
     classes: Vec<ClassTally>,
     pub(crate) resolutions: Resolutions,
@@ -268,7 +268,7 @@ impl KindTally {
         }
         let size = 64 - burst.bytes.get().leading_zeros() as usize;
         for (list, place) in [(&mut self.hops, burst.hops), (&mut self.sizes, size)] {
-            list.resize(list.len().max(place + 1), Fate::default());
+            list.resize(list.len().max(place + 1), EndTally::default());
             list[place].add(is_lost);
         }
         if let Some((cause, node)) = lost {
@@ -290,7 +290,7 @@ impl KindTally {
         self.classes.resize_with(many, ClassTally::default);
         self.classes.iter_mut().zip(&other.classes).for_each(|(mine, theirs)| mine.absorb(theirs));
         for (mine, theirs) in [(&mut self.hops, &other.hops), (&mut self.sizes, &other.sizes)] {
-            mine.resize(mine.len().max(theirs.len()), Fate::default());
+            mine.resize(mine.len().max(theirs.len()), EndTally::default());
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.absorb(*theirs));
         }
         self.resolutions.absorb(&other.resolutions);
@@ -347,7 +347,7 @@ impl KindTally {
     }
 
     fn by_hops(&self) -> Vec<HopSummary> {
-        let summary = |(hops, fate): (usize, &Fate)| HopSummary {
+        let summary = |(hops, fate): (usize, &EndTally)| HopSummary {
             hops: hops as u64,
             bursts: fate.ended,
             lost: fate.lost,
@@ -357,7 +357,7 @@ impl KindTally {
     }
 
     fn by_size(&self) -> Vec<SizeSummary> {
-        let summary = |(bits, fate): (usize, &Fate)| SizeSummary {
+        let summary = |(bits, fate): (usize, &EndTally)| SizeSummary {
             below_bytes: 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX),
             bursts: fate.ended,
             lost: fate.lost,
@@ -386,7 +386,7 @@ fn absorb_causes(
 }
 
 /// The groups in which a burst ended.
-fn seen(fates: &[Fate]) -> impl Iterator<Item = (usize, &Fate)> {
+fn seen(fates: &[EndTally]) -> impl Iterator<Item = (usize, &EndTally)> {
     fates.iter().enumerate().filter(|(_, fate)| fate.ended > 0)
 }
 

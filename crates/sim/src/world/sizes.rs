@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use super::access::{Link, Source};
-use super::core::bursts::{BATCH_SOURCE_SIZE, BURST_SIZE, BURST_SOURCE_SIZE};
+use super::core::{BATCH_SOURCE_SIZE, BURST_SIZE, BURST_SOURCE_SIZE};
 use super::events::Event;
 use super::hosts::Flow;
 use super::packet::{AckPacket, DataPacket};

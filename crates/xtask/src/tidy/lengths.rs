@@ -3,8 +3,8 @@
 //!
 //! Functions are found by their indentation, which the formatters guarantee.
 
-use super::circles;
 use super::ratchet::{self, Measures};
+use super::{circles, methods};
 use crate::tree::Tree;
 
 pub(crate) fn check(tree: &Tree) -> Vec<String> {
@@ -15,7 +15,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
 }
 
 fn measure(tree: &Tree) -> Measures {
-    let mut measures = Measures { circles: circles::measure(tree), ..Measures::default() };
+    let (circles, methods) = (circles::measure(tree), methods::measure(tree));
+    let mut measures = Measures { circles, methods, ..Measures::default() };
     for (path, text) in tree.sources() {
         let widths = text.lines().zip(1..).map(|(line, at)| (line.chars().count(), at));
         measures.widths.insert(path.to_owned(), widths.max().unwrap_or_default());

@@ -22,6 +22,7 @@ pub(crate) struct Measures {
     pub(crate) functions: Measured,
     pub(crate) widths: Measured,
     pub(crate) circles: Measured,
+    pub(crate) methods: Measured,
 }
 
 /// What is excused.
@@ -31,6 +32,7 @@ pub(crate) struct Ratchet {
     functions: Sizes,
     widths: Sizes,
     circles: Sizes,
+    methods: Sizes,
 }
 
 impl Ratchet {
@@ -44,6 +46,7 @@ impl Ratchet {
             functions: take("functions")?,
             widths: take("widths")?,
             circles: take("circles")?,
+            methods: take("methods")?,
         };
         match table.keys().next() {
             None => Ok(ratchet),
@@ -56,6 +59,7 @@ impl Ratchet {
         problems.extend(hold("lines", 70, &self.functions, &measures.functions));
         problems.extend(hold("characters wide", 100, &self.widths, &measures.widths));
         problems.extend(hold("files use one another", 0, &self.circles, &measures.circles));
+        problems.extend(hold("methods", 60, &self.methods, &measures.methods));
         problems
     }
 }

@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn rooms_use_what_they_share_and_themselves() {
-        assert_eq!(problems("core/bursts/edge.rs", "use crate::world::packet::Packet;"), 0);
-        assert_eq!(problems("core/bursts/edge.rs", "use crate::world::core::flows::Flows;"), 0);
+        assert_eq!(problems("core/edge/mod.rs", "use crate::world::packet::Packet;"), 0);
+        assert_eq!(problems("core/edge/mod.rs", "use crate::world::core::flows::Flows;"), 0);
         assert_eq!(problems("core/mod.rs", "use super::context::Context;"), 0);
-        assert_eq!(problems("core/notify.rs", "use burstlab_tcp::{NakDelay, Notice};"), 0);
+        assert_eq!(problems("core/account/notify.rs", "use burstlab_tcp::{NakDelay, Notice};"), 0);
         assert_eq!(problems("transit.rs", "use super::core::Core;"), 0);
         assert_eq!(problems("hosts/flow.rs", "pub(in crate::world) fn f() {}"), 0);
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn rooms_know_nothing_of_one_another_and_of_the_loop() {
         for (file, line) in [
-            ("core/bursts/edge.rs", "use crate::world::hosts::Flow;"),
+            ("core/edge/mod.rs", "use crate::world::hosts::Flow;"),
             ("core/mod.rs", "use super::hosts::Flow;"),
             ("core/mod.rs", "use burstlab_tcp::Sender;"),
             ("hosts/demand.rs", "use crate::world::World;"),

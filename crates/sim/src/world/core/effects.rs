@@ -3,7 +3,7 @@
 
 use burstlab_units::{Span, Time};
 
-use super::bursts::Payload;
+use super::payload::Payload;
 use super::runs::Runs;
 use crate::measure::PacketCause;
 use crate::measure::loss::Loss;
@@ -21,6 +21,16 @@ pub(in crate::world) enum Effect {
     Left(Time, Packet),
     /// An edge node writes a set of ACKs for this number to the sender of the flow in a slot.
     Acknowledge(u32, u64),
+}
+
+/// What the network makes of an ACK that is on its way to it.
+pub(in crate::world) enum Expected {
+    /// It is to be told as the ACK comes.
+    Comes,
+    /// It has taken it.
+    Taken,
+    /// It lets it pass: when the ACK will be at the edge of its sender.
+    Home(Time),
 }
 
 /// All that an event brings about; reused, so that it costs no memory.

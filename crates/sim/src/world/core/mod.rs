@@ -2,14 +2,25 @@
 //! packets, and of a flow its address; what happens to a packet here, hosts and links learn from
 //! its [effects](Effects).
 
-pub(super) mod bursts;
+mod account;
+mod beyond;
+mod burst;
+mod edge;
 mod effects;
+mod fabric;
+mod fate;
 mod flows;
 mod marks;
-mod notify;
+mod mesh;
+mod payload;
+mod plan;
+mod routing;
+mod rules;
 mod runs;
-mod script;
+mod scope;
+mod sites;
 mod slots;
+mod under_way;
 
 use burstlab_kernel::RandomSource;
 use burstlab_link::Wire;
@@ -17,12 +28,17 @@ use burstlab_optical::slotted::{Passed, SlotClock};
 use burstlab_units::{Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use self::bursts::Mesh;
-pub(super) use self::bursts::{BurstCounts, DataQueue, Payload, UnderWay};
-pub(super) use self::effects::{Effect, Effects};
+use self::account::BatchCounts;
+pub(super) use self::account::BurstCounts;
+pub(super) use self::edge::{BATCH_SOURCE_SIZE, BURST_SOURCE_SIZE, DataQueue};
+pub(super) use self::effects::{Effect, Effects, Expected};
 pub(super) use self::flows::{Address, Carried, Flows};
 use self::marks::Markers;
+pub(super) use self::mesh::BURST_SIZE;
+use self::mesh::Mesh;
+pub(super) use self::payload::Payload;
 use self::slots::Ops;
+pub(super) use self::under_way::UnderWay;
 use super::context::Context;
 use super::events::CoreEvent;
 use super::packet::{AckPacket, DataPacket, Packet};
@@ -39,16 +55,6 @@ pub(super) enum Core {
     Bursts(Box<Mesh>),
     /// Slots instead of bursts.
     Slots(Box<Ops>),
-}
-
-/// What the network makes of an ACK that is on its way to it.
-pub(super) enum Expected {
-    /// It is to be told as the ACK comes.
-    Comes,
-    /// It has taken it.
-    Taken,
-    /// It lets it pass: when the ACK will be at the edge of its sender.
-    Home(Time),
 }
 
 /// What the network did, for the summary.
@@ -69,7 +75,7 @@ pub(super) struct Totals {
     pub(super) aboard: [u64; 3],
     /// Packets of cross-traffic that were lost.
     pub(super) cross_lost: u64,
-    pub(super) batches: bursts::BatchCounts,
+    pub(super) batches: BatchCounts,
 }
 
 impl Core {
@@ -109,7 +115,7 @@ impl Core {
     #[inline]
     pub(super) fn flows(&mut self) -> &mut Flows {
         match self {
-            Self::Bursts(mesh) => &mut mesh.flows,
+            Self::Bursts(mesh) => &mut mesh.common.flows,
             Self::Slots(ops) => &mut ops.flows,
         }
     }
@@ -117,7 +123,7 @@ impl Core {
     /// The bursts that carried a segment of the flow in a slot; without bursts, none.
     pub(super) fn bursts_of(&self, slot: u32) -> Carried {
         match self {
-            Self::Bursts(mesh) => mesh.flows.bursts_of(slot),
+            Self::Bursts(mesh) => mesh.common.flows.bursts_of(slot),
             Self::Slots(_) => Carried::default(),
         }
     }
@@ -135,7 +141,7 @@ impl Core {
     /// The nodes and fibres.
     pub(super) fn graph(&self) -> &Graph {
         match self {
-            Self::Bursts(mesh) => mesh.graph(),
+            Self::Bursts(mesh) => &mesh.common.plan.graph,
             Self::Slots(ops) => ops.graph(),
         }
     }
@@ -144,7 +150,7 @@ impl Core {
     pub(super) fn endless(&self) -> usize {
         match self {
             Self::Slots(_) => 0,
-            Self::Bursts(mesh) => mesh.background_sources(),
+            Self::Bursts(mesh) => mesh.sources(),
         }
     }
 
@@ -185,7 +191,7 @@ impl Core {
     #[inline]
     pub(super) fn effects(&mut self) -> &mut Effects {
         match self {
-            Self::Bursts(mesh) => &mut mesh.effects,
+            Self::Bursts(mesh) => &mut mesh.common.effects,
             Self::Slots(ops) => &mut ops.effects,
         }
     }
@@ -194,7 +200,7 @@ impl Core {
     #[inline]
     pub(super) fn reuse(&mut self, payload: Payload) {
         if let Self::Bursts(mesh) = self {
-            mesh.reuse(payload);
+            mesh.common.bursts.reuse(payload);
         }
     }
 
@@ -257,11 +263,15 @@ impl Core {
         context: &mut Context,
     ) -> bool {
         match self {
-            Self::Bursts(mesh) if mesh.expects_data() => mesh.expect_data(at, packet, context),
-            Self::Slots(ops) => return ops.expects(at, packet, context),
-            Self::Bursts(_) => return false,
+            Self::Bursts(mesh) => {
+                let queue = mesh.data_queue(packet.flow);
+                let expects = queue.map(|queue| {
+                    mesh.expect_run(queue, TimedTrain::one(at, packet), context);
+                });
+                expects.is_some()
+            }
+            Self::Slots(ops) => ops.expects(at, packet, context),
         }
-        true
     }
 
     /// Takes an ACK that will be at the edge node of its receiver at `at`, where it need not be
@@ -274,19 +284,24 @@ impl Core {
         context: &mut Context,
     ) -> Expected {
         match self {
-            Self::Bursts(mesh) if mesh.expects_acks() => mesh.expect_ack(at, packet, context),
-            Self::Slots(ops) if ops.frees_acks() => return ops.ack_flies(at, packet, context),
-            _ => return Expected::Comes,
+            Self::Bursts(mesh) => match mesh.ack_queue(packet.flow) {
+                Some(queue) => {
+                    mesh.expect_ack(queue, (at, packet), context);
+                    Expected::Taken
+                }
+                None => Expected::Comes,
+            },
+            Self::Slots(ops) if ops.frees_acks() => ops.ack_flies(at, packet, context),
+            Self::Slots(_) => Expected::Comes,
         }
-        Expected::Taken
     }
 
     /// Where runs of ACKs of a flow may be announced, if they may.
     #[inline]
     pub(super) fn ack_queue(&mut self, flow: u32) -> Option<usize> {
         match self {
-            Self::Bursts(mesh) if mesh.expects_acks() => Some(mesh.ack_queue(flow)),
-            _ => None,
+            Self::Bursts(mesh) => mesh.ack_queue(flow),
+            Self::Slots(_) => None,
         }
     }
 
@@ -294,8 +309,8 @@ impl Core {
     #[inline]
     pub(super) fn data_queue(&mut self, flow: u32) -> Option<DataQueue> {
         match self {
-            Self::Bursts(mesh) if mesh.expects_data() => Some(mesh.data_queue(flow)),
-            _ => None,
+            Self::Bursts(mesh) => mesh.data_queue(flow),
+            Self::Slots(_) => None,
         }
     }
 
@@ -324,8 +339,7 @@ impl Core {
         context: &mut Context,
     ) {
         if let Self::Bursts(mesh) = self {
-            let queue = queue.of(mesh, &run.train.first);
-            mesh.expect_run_in(queue, run, context);
+            mesh.expect_run(queue, run, context);
         }
     }
 
@@ -355,21 +369,21 @@ impl Core {
     /// A connection is done: it travelled in so many bursts, of which so many were lost.
     pub(super) fn connection(&mut self, carried: Carried) {
         if let Self::Bursts(mesh) = self {
-            mesh.tally.connection(carried.bursts, carried.lost);
+            mesh.common.account.connection(carried);
         }
     }
 
     /// The rate of a wavelength, where there is no room for more bursts.
     pub(super) fn is_full(&self) -> Option<Rate> {
         match self {
-            Self::Bursts(mesh) => mesh.is_full().then(|| mesh.rate()),
+            Self::Bursts(mesh) => mesh.is_full(),
             Self::Slots(_) => None,
         }
     }
 
     /// What came of the operations on bursts.
     pub(super) fn surgery(&self, surgery: &Surgery) -> Vec<SurgerySummary> {
-        let on_path = matches!(self, Self::Bursts(mesh) if !mesh.has_control());
+        let on_path = matches!(self, Self::Bursts(mesh) if !mesh.common.plan.rules.control);
         surgery.summary(self.numbered(), on_path)
     }
 
@@ -399,7 +413,7 @@ impl Core {
     /// What was scripted and never came.
     pub(super) fn unmet(&self) -> Vec<String> {
         match self {
-            Self::Bursts(mesh) => mesh.unmet(),
+            Self::Bursts(mesh) => mesh.common.fates.unmet(),
             Self::Slots(_) => Vec::new(),
         }
     }
@@ -417,13 +431,13 @@ impl Core {
         match self {
             Self::Bursts(mesh) => Totals {
                 bursts: [0, 1, 2].map(|kind| {
-                    let mut counts = mesh.counts[kind];
+                    let mut counts = mesh.common.account.counts()[kind];
                     counts.sent -= under_way.early[kind];
                     (counts, under_way.bursts[kind])
                 }),
                 aboard: under_way.packets,
-                cross_lost: mesh.cross_lost,
-                batches: mesh.batches,
+                cross_lost: mesh.common.account.cross_lost(),
+                batches: mesh.common.account.batches(),
             },
             Self::Slots(ops) => {
                 Totals { aboard: ops.aboard(), cross_lost: ops.cross_lost, ..Totals::default() }
@@ -451,11 +465,11 @@ impl Core {
             Report { network: None, ops: None, warnings: Vec::new(), tables: Vec::new() };
         match self {
             Self::Bursts(mesh) => {
-                if mesh.has_control() {
-                    let network = mesh.summary(now, measured, under_way);
-                    report.warnings.extend(mesh.late_headers(&network));
+                if mesh.common.plan.rules.control {
+                    let (network, warning, table) = mesh.summary(now, measured, under_way);
+                    report.warnings.extend(warning);
                     report.network = Some(network);
-                    report.tables.push(Piece::Rows(mesh.table()));
+                    report.tables.push(Piece::Rows(table));
                 }
                 mesh.record_rest(under_way.at, recorder);
             }

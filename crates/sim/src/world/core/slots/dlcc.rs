@@ -11,9 +11,9 @@ use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{NO_BURST, PacketCause, RateEvent, RateRow};
 use crate::scenario::{Notification, Share};
 use crate::world::context::Context;
-use crate::world::core::bursts::Payload;
 use crate::world::core::effects::Effect;
 use crate::world::core::flows::Address;
+use crate::world::core::payload::Payload;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{AckPacket, DataPacket, Packet};
 

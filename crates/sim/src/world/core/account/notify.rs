@@ -1,0 +1,170 @@
+//! Who is told what of a burst, and when: burst ACKs and burst NAKs as nodes write them.
+
+use burstlab_kernel::Rank;
+use burstlab_tcp::{NakDelay, Notice};
+use burstlab_units::{Span, Time};
+
+use super::Account;
+use crate::scenario::{NoticeTransport, Scenario};
+use crate::world::context::Context;
+use crate::world::core::burst::Burst;
+use crate::world::core::flows::{Address, Flows};
+use crate::world::core::payload::{BurstKind, Payload};
+use crate::world::core::plan::Plan;
+use crate::world::events::Event;
+use crate::world::notices::Message;
+use crate::world::packet::DataPacket;
+
+/// When a burst leaves, and when it arrives or is lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passage {
+    pub(crate) departs: Option<Time>,
+    pub(crate) arrives: Option<Time>,
+    pub(crate) lost: Option<Time>,
+}
+
+impl Account {
+    /// Senders that listen hear what becomes of a burst.
+    #[inline]
+    pub(crate) fn tell(
+        &self,
+        plan: &Plan,
+        burst: &Burst,
+        passage: &Passage,
+        flows: &Flows,
+        context: &mut Context,
+    ) {
+        if self.reports && burst.kind == BurstKind::Data {
+            tell_senders(plan, burst, passage, flows, context);
+        }
+    }
+
+    /// They hear of a burst that is closed and lands, all at once, `whole` away.
+    pub(crate) fn tell_ahead(
+        &self,
+        plan: &Plan,
+        (number, payload, whole): (u64, &Payload, Span),
+        passage: &Passage,
+        flows: &Flows,
+        context: &mut Context,
+    ) {
+        if self.tells(payload.kind()) {
+            let desk = NoticeDesk::of_route(&plan.scenario, whole, Span::ZERO, whole);
+            desk.notify(number, payload, passage, flows, context);
+        }
+    }
+}
+
+fn tell_senders(
+    plan: &Plan,
+    burst: &Burst,
+    passage: &Passage,
+    flows: &Flows,
+    context: &mut Context,
+) {
+    let (hops, all) = (burst.hop.min(burst.route.len()), burst.route.len());
+    let (back, whole) = (plan.reach(burst, hops), plan.reach(burst, all));
+    let on = Span::from_ps(whole.as_ps() - back.as_ps());
+    let desk = NoticeDesk::of_route(&plan.scenario, back, on, whole);
+    desk.notify(burst.number, &burst.payload, passage, flows, context);
+}
+
+/// The edge and core nodes as far as they write to senders: who is told what, and when.
+struct NoticeDesk {
+    /// From the dropping node back to the ingress.
+    from_node: Span,
+    /// From the egress back to the ingress.
+    from_egress: Span,
+    /// From the dropping node on to the egress, and from there back to the ingress.
+    round: Span,
+    /// The access links of senders and of receivers; of a flow back they change places.
+    access: [Span; 2],
+    in_band: bool,
+}
+
+impl NoticeDesk {
+    /// For a burst of a mesh: `back` is the way from where it is lost to its ingress, `on` the way
+    /// from there to its egress, `home` the way of the ACKs.
+    fn of_route(scenario: &Scenario, back: Span, on: Span, home: Span) -> Self {
+        let (_, receiver, _) = scenario.access.receiver_side();
+        Self {
+            from_node: back,
+            from_egress: home,
+            round: on + home,
+            access: [scenario.access.delay, receiver],
+            in_band: scenario.edge.notices == NoticeTransport::InBand,
+        }
+    }
+
+    /// Writes to each listening sender of a burst what becomes of it.
+    fn notify(
+        &self,
+        burst: u64,
+        payload: &Payload,
+        passage: &Passage,
+        flows: &Flows,
+        context: &mut Context,
+    ) {
+        let packets = payload.data.iter().flat_map(|train| train.packets());
+        let packets: Vec<DataPacket> = packets.filter(|packet| !packet.is_cross()).collect();
+        let mut told: Vec<u32> = packets.iter().map(|packet| packet.flow).collect();
+        told.sort_unstable();
+        told.dedup();
+        for flow in told {
+            let &Address { id, listens, back, .. } = flows.address(flow);
+            if !listens.at_all() {
+                continue;
+            }
+            let mut segments: Vec<u64> = packets
+                .iter()
+                .filter(|packet| packet.flow == flow)
+                .map(|packet| packet.transmission().0)
+                .collect();
+            segments.sort_unstable();
+            segments.dedup();
+            let message = |notice| Message {
+                flow,
+                id,
+                notice,
+                burst,
+                segments: segments.clone(),
+                at: Time::MAX,
+                in_band: self.in_band,
+            };
+            if let Some(at) = passage.departs.filter(|_| listens.left) {
+                self.send(at, back, message(Notice::Left), context);
+            }
+            if let Some(at) = passage.arrives.filter(|_| listens.arrived) {
+                self.send(at + self.from_egress, back, message(Notice::Arrived), context);
+            }
+            match (passage.lost, listens.dropped) {
+                (Some(at), Some(NakDelay::Path)) => {
+                    self.send(at + self.from_node, back, message(Notice::Dropped), context);
+                }
+                (Some(at), Some(NakDelay::Rtt)) => {
+                    let receiver = self.access[usize::from(!back)];
+                    let at = at + self.round + receiver + receiver;
+                    self.send(at, back, message(Notice::Dropped), context);
+                }
+                (Some(at), Some(NakDelay::None)) => {
+                    let message = Message { in_band: false, ..message(Notice::Dropped) };
+                    self.schedule(at, message, context);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A message is at the ingress at `at`; from there it takes the access link of the sender.
+    fn send(&self, at: Time, back: bool, message: Message, context: &mut Context) {
+        let sender = self.access[usize::from(back)];
+        let arrives = if message.in_band { at } else { at + sender };
+        self.schedule(arrives, message, context);
+    }
+
+    fn schedule(&self, at: Time, message: Message, context: &mut Context) {
+        context.notices.sent += 1;
+        let slot = context.notices.keep(Message { at, ..message });
+        context.queue.push(at, Rank::Arrival, Event::Notice(slot));
+    }
+}

@@ -1,0 +1,101 @@
+//! What nodes do for bursts, step by step: counted, and in the trace.
+
+use burstlab_units::{Span, Time};
+
+use super::Account;
+use crate::measure::{Recorder, Sort, Step, StepRow};
+use crate::world::core::burst::Burst;
+use crate::world::core::payload::Payload;
+use crate::world::core::plan::Plan;
+
+impl Account {
+    /// A step of a burst at the node that its header has come to, toward a fibre, after a wait.
+    #[inline(always)]
+    pub(crate) fn step(
+        &mut self,
+        plan: &Plan,
+        (now, burst): (Time, &Burst),
+        step: Step,
+        (link, wait): (Option<u32>, Span),
+        recorder: &mut Recorder,
+    ) {
+        let (kind, sort) = (burst.kind as usize, sort_of(plan, burst));
+        match (step, link) {
+            (Step::Port, _) => self.tally.waited(kind, wait),
+            (Step::Header, _) => {
+                self.tally.served(kind, plan.node_at(burst, burst.hop), wait);
+            }
+            (Step::Carried, Some(link)) => self.tally.carried(sort, link, wait),
+            (Step::Contended, Some(link)) => self.tally.contended(sort, link, false),
+            (Step::Injected, Some(link)) => self.tally.contended(sort, link, true),
+            (Step::Deflected, Some(link)) => self.tally.deflected(sort, link),
+            (Step::Resent, Some(link)) => self.tally.resent(sort, link),
+            (Step::Refused, Some(link)) => self.tally.refused(sort, link),
+            (Step::Converted, _) => self.tally.of(kind).resolutions.converted += 1,
+            (Step::Delayed, _) => self.tally.of(kind).resolutions.delayed += 1,
+            (Step::Segmented, _) => self.tally.of(kind).resolutions.segmented += 1,
+            (Step::NoCopy, _) => self.tally.of(kind).resolutions.no_copy += 1,
+            _ => {}
+        }
+        if recorder.traces_bursts() {
+            trace_step(plan, (now, burst), step, (link, wait), recorder);
+        }
+    }
+
+    /// A header comes too late, by so much.
+    pub(crate) fn late(&mut self, by: Span) {
+        self.tally.late(by);
+    }
+
+    /// A burst loses these packets at a node, and so many bytes.
+    pub(crate) fn cut(
+        &mut self,
+        (now, burst): (Time, &Burst),
+        node: u32,
+        (lost, bytes): (&Payload, u64),
+        recorder: &mut Recorder,
+    ) {
+        let packets = lost.packets();
+        self.cross_lost += lost.cross();
+        self.batches.lost += lost.of_batches();
+        let steps = &mut self.tally.of(burst.kind as usize).resolutions;
+        steps.packets_cut += packets;
+        steps.bytes_cut += bytes;
+        let (step, ends, cut) = (Step::Cut, (node, 0), (packets as u32, bytes));
+        let (burst, wait) = (burst.number, Span::ZERO);
+        recorder.step(&StepRow { now, burst, step, ends, wait, cut });
+    }
+
+    /// A trailer of a burst is put on the control channel of a fibre.
+    pub(crate) fn trailer(
+        &mut self,
+        plan: &Plan,
+        (now, burst): (Time, u64),
+        link: u32,
+        recorder: &mut Recorder,
+    ) {
+        self.tally.trailed(link);
+        let (step, ends, wait) = (Step::Trailer, plan.joined_by(link), Span::ZERO);
+        recorder.step(&StepRow { now, burst, step, ends, wait, cut: (0, 0) });
+    }
+}
+
+#[cold]
+fn trace_step(
+    plan: &Plan,
+    (now, burst): (Time, &Burst),
+    step: Step,
+    (link, wait): (Option<u32>, Span),
+    recorder: &mut Recorder,
+) {
+    let node = plan.node_at(burst, burst.hop) + 1;
+    let ends = link.map_or((node, 0), |link| plan.joined_by(link));
+    recorder.step(&StepRow { now, burst: burst.number, step, ends, wait, cut: (0, 0) });
+}
+
+/// What a burst is counted among.
+#[inline]
+pub(super) fn sort_of(plan: &Plan, burst: &Burst) -> Sort {
+    let class = (!plan.rules.burst_classes.is_empty()).then_some(burst.class);
+    Sort { kind: burst.kind as usize, class }
+}

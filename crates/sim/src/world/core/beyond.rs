@@ -1,0 +1,293 @@
+//! What lies behind the edge nodes: the order in which a burst is prescribed its fate, offered to
+//! the fabric, and written off. Edge nodes hand over closed bursts here, and see no more of it.
+
+use burstlab_kernel::Rank;
+use burstlab_units::{Span, Time};
+
+use super::burst::{Closed, Fate, ScheduledLoss};
+use super::effects::{Effect, Landing};
+use super::fabric::Fabric;
+use super::fabric::exclusive::lost_here;
+use super::fate::Phase;
+use super::flows::Flows;
+use super::payload::BurstKind;
+use super::plan::Plan;
+use super::runs::Runs;
+use super::scope::{Common, Scope};
+use crate::measure::loss::{Loss, LossCause};
+use crate::measure::{PacketCause, Step};
+use crate::scenario::Operation;
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::packet::{DataPacket, Packet, Parcel};
+use crate::world::surgery::Named;
+use crate::world::train::TimedTrain;
+
+/// Behind the edge nodes, while an event happens.
+pub(super) struct Beyond<'a> {
+    fabric: &'a mut Fabric,
+    scope: Scope<'a>,
+}
+
+impl<'a> Beyond<'a> {
+    #[inline]
+    pub(super) fn new(
+        fabric: &'a mut Fabric,
+        common: &'a mut Common,
+        context: &'a mut Context,
+    ) -> Self {
+        Self { fabric, scope: Scope { common, context } }
+    }
+
+    /// Something happens.
+    #[inline]
+    pub(super) fn happen(&mut self, now: Time, event: CoreEvent) {
+        let Self { fabric, scope } = self;
+        let (slot, fate) = match event {
+            CoreEvent::Submit(slot)
+            | CoreEvent::Served(slot)
+            | CoreEvent::Refused(slot)
+            | CoreEvent::Again(slot) => {
+                if scope.common.bursts.lay(slot, None) {
+                    return;
+                }
+                let (fabric, at) = (fabric.contended(), (now, slot));
+                let fate = match event {
+                    CoreEvent::Submit(_) => fabric.submit(at, scope),
+                    CoreEvent::Served(_) => fabric.schedule(at, scope),
+                    CoreEvent::Refused(_) => fabric.refused(at, scope),
+                    _ => fabric.launch(at, scope),
+                };
+                (slot, fate)
+            }
+            CoreEvent::Signal(link) => fabric.contended().signal(now, link, scope),
+            CoreEvent::Landed(slot) => return self.land(now, slot),
+            CoreEvent::Stored(way) => return fabric.exclusive().unload(now, way, scope),
+            CoreEvent::Lost(slot) => (slot, lost_here((now, slot), scope)),
+            CoreEvent::Outage(event) => return self.outage(now, event),
+            event => panic!("{event:?} happened in a network without slots"),
+        };
+        self.settle(slot, fate);
+    }
+
+    /// Does what becomes of the burst in a slot.
+    #[inline]
+    fn settle(&mut self, slot: u32, fate: Fate) {
+        match fate {
+            Fate::Goes => {}
+            Fate::Lost(at, cause) => self.lose(at, slot, cause),
+            Fate::Lands(at) => {
+                self.scope.ended((at, slot), None);
+                self.scope.common.bursts.close(slot);
+            }
+        }
+    }
+
+    /// A burst is lost at the node its header has come to, unless it is spared.
+    fn lose(&mut self, now: Time, slot: u32, cause: LossCause) {
+        let cause = self.scope.cause_of(slot, cause);
+        let Common { plan, bursts, .. } = &*self.scope.common;
+        let hop = bursts.get(slot).hop;
+        if !plan.rules.control || !self.goes_beside(now, (slot, hop), cause) {
+            self.lose_surely(now, slot, cause);
+        }
+    }
+
+    /// A burst is lost before its next fibre, whatever surgery wants.
+    fn lose_surely(&mut self, now: Time, slot: u32, cause: LossCause) {
+        self.scope.ended((now, slot), Some(cause));
+        self.fabric.forget_copy(slot, &mut self.scope);
+        let Common { plan, bursts, effects, .. } = &mut *self.scope.common;
+        let burst = bursts.get_mut(slot);
+        let node = plan.number_of(plan.node_at(burst, burst.hop));
+        let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
+        let payload = std::mem::take(&mut burst.payload);
+        bursts.close(slot);
+        effects.list.push(Effect::Lost(payload, loss, PacketCause::Burst));
+    }
+
+    /// Lets a burst that would be lost before its fibre `hop` go on beside the others to its
+    /// egress, if it is to be spared. Returns whether it goes on. Its header may be further, and is
+    /// then of no use any more.
+    fn goes_beside(&mut self, now: Time, (slot, hop): (u32, usize), cause: LossCause) -> bool {
+        let Self { fabric, scope } = self;
+        if !scope.spares(now, (slot, hop), cause) {
+            return false;
+        }
+        let late = scope.late(slot);
+        // As it would be where the burst is lost.
+        fabric.forget_copy(slot, scope);
+        let link = scope.common.bursts.get(slot).route.get(hop).copied();
+        scope.step((now, slot), Step::Spared, (link, Span::ZERO));
+        let Common { plan, bursts, .. } = &mut *scope.common;
+        let burst = bursts.get_mut(slot);
+        let (on, back) = (plan.reach(burst, burst.route.len()), plan.reach(burst, hop));
+        let rest = Span::from_ps(on.as_ps() - back.as_ps());
+        let leaves = match burst.reservations.get(hop) {
+            Some(held) => held.departs,
+            // An ingress that gives up lets it go at once.
+            None if cause == LossCause::Blocked => burst.arrives.max(now),
+            None => burst.arrives,
+        };
+        burst.lands = (leaves + rest + burst.left).max(now) + late;
+        burst.arrives = leaves + rest;
+        burst.beside = true;
+        let departs = std::mem::replace(&mut burst.hop, burst.route.len()) == 0;
+        let lands = burst.lands;
+        if departs {
+            burst.departs = leaves;
+            scope.left(slot);
+        }
+        scope.context.queue.push(lands, Rank::Arrival, Event::Core(CoreEvent::Landed(slot)));
+        true
+    }
+
+    /// The last bit of a burst reaches its egress, unless the event is stale.
+    fn land(&mut self, now: Time, slot: u32) {
+        let Self { fabric, scope } = self;
+        let burst = scope.common.bursts.get(slot);
+        if burst.number == 0 || burst.lands != now {
+            return;
+        }
+        let nothing = burst.is_cut_to_nothing();
+        if !nothing && scope.is_killed_at_end(now, slot) {
+            scope.common.bursts.get_mut(slot).hop -= 1;
+            scope.note(now, slot, Operation::Kill);
+            return self.lose(now, slot, LossCause::Operated);
+        }
+        scope.ended((now, slot), nothing.then_some(LossCause::Cut));
+        fabric.forget_copy(slot, scope);
+        if !nothing {
+            let landed = &mut scope.common.effects.landed;
+            std::mem::swap(landed, &mut scope.common.bursts.get_mut(slot).payload);
+            // Nobody follows packets that are but counted.
+            landed.load = Default::default();
+            if let Fabric::Exclusive(fabric) = &mut **fabric {
+                fabric.landed(slot, scope);
+            }
+        }
+        scope.common.bursts.close(slot);
+    }
+
+    /// Something happens in an outage.
+    fn outage(&mut self, now: Time, event: u32) {
+        let Common { plan, bursts, fates, .. } = &mut *self.scope.common;
+        match fates.happens(event) {
+            (_, Phase::Up) => {}
+            (_, Phase::KnownDown | Phase::KnownUp) => plan.reroute(&fates.outages().avoided()),
+            (number, Phase::Down) => {
+                for (slot, hop) in fates.outages().struck(number, now, (plan, bursts)) {
+                    self.strike(now, (slot, hop));
+                }
+            }
+        }
+    }
+
+    /// A burst is on a fibre that goes down, or will be before that is up.
+    fn strike(&mut self, now: Time, (slot, hop): (u32, usize)) {
+        let burst = self.scope.common.bursts.get_mut(slot);
+        // Its header is somewhere ahead, unless the landing is all that is left to come.
+        burst.ghost = if burst.hop < burst.route.len() { burst.number } else { 0 };
+        let cause = self.scope.cause_of(slot, LossCause::Failure);
+        if !self.goes_beside(now, (slot, hop), cause) {
+            let burst = self.scope.common.bursts.get_mut(slot);
+            (burst.hop, burst.struck) = (hop, true);
+            self.lose_surely(now, slot, cause);
+        }
+    }
+}
+
+/// What edge nodes ask and hand over.
+impl Beyond<'_> {
+    #[inline]
+    pub(super) fn context(&mut self) -> &mut Context {
+        self.scope.context
+    }
+
+    /// What is known of the flows, and what the scenario says of the network.
+    #[inline]
+    pub(super) fn parts(&mut self) -> (&mut Flows, &Plan) {
+        let Common { flows, plan, .. } = &mut *self.scope.common;
+        (flows, plan)
+    }
+
+    /// Whether a script loses this packet as it comes to its ingress. If so it is lost.
+    #[inline]
+    pub(super) fn loses(&mut self, now: Time, packet: DataPacket) -> bool {
+        let lost = self.scope.common.fates.kills(&packet);
+        if lost {
+            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
+            let effects = &mut self.scope.common.effects;
+            effects.lose_one(Packet::Data(packet), loss, PacketCause::Scripted);
+        }
+        lost
+    }
+
+    /// A burst of data is closed in which nothing is left that came to it.
+    pub(super) fn lost_all(&mut self) {
+        self.scope.common.fates.pass(BurstKind::Data, 1);
+    }
+
+    /// Takes a closed burst, and all that it carries. What the scenario prescribes is asked first,
+    /// as that numbers the burst among those of its kind. A burst that crosses a way of its own at
+    /// once never gets a slot.
+    pub(super) fn take(&mut self, mut closed: Closed<'_>) {
+        let Self { fabric, scope } = self;
+        let (now, spaced, known) = (closed.at, closed.spaced, closed.prescribed.take());
+        let (scheduled_loss, turn) = match known {
+            Some(loss) => (loss, 0),
+            None => {
+                let firsts = closed.payload.data.iter().map(|train| &train.first);
+                scope.common.fates.prescribe((closed.at, closed.kind), firsts)
+            }
+        };
+        if let Fabric::Exclusive(fabric) = &mut **fabric
+            && known.is_none()
+            && fabric.offer_ahead(&mut closed, scheduled_loss.is_some(), scope)
+        {
+            return;
+        }
+        scope.context.works(closed.payload.trains());
+        let Common { plan, flows, bursts, account, .. } = &mut *scope.common;
+        let slot = bursts.open(&mut closed);
+        let burst = bursts.get_mut(slot);
+        (burst.scheduled_loss, burst.turn) = (scheduled_loss, turn);
+        if closed.drawn {
+            account.drawn(closed.bytes);
+        } else {
+            account.closed(plan, burst, flows);
+        }
+        scope.operate(now, slot);
+        scope.common.account.sent(scope.common.bursts.get(slot));
+        let fate = fabric.offer((now, slot), spaced, scope);
+        self.settle(slot, fate);
+    }
+
+    /// Takes a packet that is a burst of its own, on this way, unless it is to be closed as any
+    /// other: then this is prescribed for it.
+    #[inline]
+    pub(super) fn take_alone(
+        &mut self,
+        at: Time,
+        burst: (usize, Named),
+        packet: Packet,
+    ) -> Option<ScheduledLoss> {
+        self.fabric.exclusive().offer_alone(at, burst, packet, &mut self.scope)
+    }
+
+    /// Takes such packets as far as they cross a way in step, behind so many bursts that were
+    /// numbered before; returns how many.
+    pub(super) fn take_in_step<P: Parcel>(
+        &mut self,
+        of: (usize, BurstKind),
+        numbered: Named,
+        trains: &mut Vec<TimedTrain<P>>,
+        landing: fn(&mut Landing) -> &mut Runs<P>,
+    ) -> u64 {
+        let Self { fabric, scope } = self;
+        let mut landed = std::mem::take(landing(&mut scope.common.effects.landing));
+        let taken = fabric.exclusive().offer_in_step(of, numbered, (trains, &mut landed), scope);
+        *landing(&mut scope.common.effects.landing) = landed;
+        taken
+    }
+}

@@ -1,0 +1,299 @@
+//! Bursts of a mesh, in slots that are used again.
+
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::payload::{BurstKind, Payload};
+use crate::measure::Recorder;
+use crate::measure::loss::LossCause;
+use crate::world::packet::{AckPacket, DataPacket};
+use crate::world::train::Train;
+
+/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and why.
+pub(super) type ScheduledLoss = Option<(usize, LossCause)>;
+
+/// A burst as an edge node closes it.
+#[derive(Debug)]
+pub(super) struct Closed<'a> {
+    pub(super) number: u64,
+    /// From which node it goes to which.
+    pub(super) ends: (u32, u32),
+    pub(super) class: u32,
+    pub(super) lane: u32,
+    pub(super) opened: Time,
+    pub(super) at: Time,
+    /// Its length, and of this what is no padding.
+    pub(super) bytes: Bytes,
+    pub(super) load: u64,
+    pub(super) kind: BurstKind,
+    /// Whether a source has drawn it, and no packets were assembled.
+    pub(super) drawn: bool,
+    /// What it carries; the queue that this is taken from keeps its room.
+    pub(super) payload: &'a mut Payload,
+    /// Where packets leave spaced: how many had come before each of them.
+    pub(super) spaced: &'a [u64],
+    /// What the scenario prescribes for it, where that was asked already.
+    pub(super) prescribed: Option<ScheduledLoss>,
+}
+
+/// What becomes of a burst, as far as that is known now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It goes on; an event says what is next.
+    Goes,
+    /// It is lost before its next fibre, at this time.
+    Lost(Time, LossCause),
+    /// It lands at this time, and nobody looks at it before.
+    Lands(Time),
+}
+
+/// A wavelength that a burst holds at the output of a node.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Reservation {
+    pub(super) link: u32,
+    pub(super) wavelength: u32,
+    /// When the reservation begins.
+    pub(super) start: Time,
+    /// When the first bit of the burst leaves.
+    pub(super) departs: Time,
+    /// How much of the burst passes here: what was not cut before or here.
+    pub(super) passes: Span,
+}
+
+/// A burst between its closing and its end.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct Burst {
+    /// Its number in the run, from 1; 0: the slot is free.
+    pub(super) number: u64,
+    pub(super) kind: BurstKind,
+    /// Its number among the bursts of its kind, as they close, from 1; 0: not counted.
+    pub(super) turn: u64,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) class: u32,
+    /// Which of the routes of its pair its flows have, where each flow has one.
+    pub(super) lane: u32,
+    pub(super) payload: Payload,
+    /// Packets it was closed with.
+    pub(super) packets: u64,
+    /// Length it was closed with, padding included.
+    pub(super) bytes: Bytes,
+    /// Of this, bytes of packets; all of it where it carries none. And what of them was not cut.
+    pub(super) load: u64,
+    pub(super) load_left: u64,
+    pub(super) opened: Time,
+    pub(super) closed: Time,
+    pub(super) departs: Time,
+    /// The fibres of its way.
+    pub(super) route: Vec<u32>,
+    /// Fibres of the way it was first given.
+    pub(super) planned: usize,
+    /// The fibre that is to be reserved next.
+    pub(super) hop: usize,
+    /// When its first bit reaches the node that schedules it next.
+    pub(super) arrives: Time,
+    /// How long it is, as its header says.
+    pub(super) hold: Span,
+    /// How long it is, as far as it was not cut.
+    pub(super) left: Span,
+    pub(super) wavelength: u32,
+    /// The burst that was in its way where it was lost.
+    pub(super) blocker: Option<u64>,
+    /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
+    pub(super) scheduled_loss: ScheduledLoss,
+    /// What it holds, hop by hop.
+    pub(super) reservations: Vec<Reservation>,
+    /// How often it was sent again, or asked for.
+    pub(super) attempts: u32,
+    /// Whether its ingress keeps a copy.
+    pub(super) copy: bool,
+    pub(super) deflected: bool,
+    /// Whether every node can convert its wavelength: surgery wants it so.
+    pub(super) converts: bool,
+    /// Whether the fibre that it asked for last was down.
+    pub(super) dark: bool,
+    /// Whether it is lost where it was given a fibre before, and so at none that it asks for.
+    pub(super) struck: bool,
+    /// Its number, where it is lost, or spared, and its header is still to come to a node; else 0.
+    pub(super) ghost: u64,
+    /// Whether it is spared, and on its way beside the others.
+    pub(super) beside: bool,
+    /// When its last bit reaches the egress, once all is reserved.
+    pub(super) lands: Time,
+}
+
+/// Bits of a [`Burst::owner`] that name the slot.
+const SLOT_BITS: u32 = 24;
+
+/// The slot and the number of the burst that owns a reservation.
+pub(super) fn owner_of(owner: u64) -> (u32, u64) {
+    ((owner & ((1 << SLOT_BITS) - 1)) as u32, owner >> SLOT_BITS)
+}
+
+impl Reservation {
+    /// How long the burst has left this node at `at`.
+    pub(super) fn gone_by(&self, at: Time) -> Span {
+        if at > self.departs { at.since(self.departs) } else { Span::ZERO }
+    }
+}
+
+impl Burst {
+    /// What its reservations are marked with.
+    pub(super) fn owner(&self, slot: u32) -> u64 {
+        self.number << SLOT_BITS | u64::from(slot)
+    }
+
+    /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
+    /// schedules the burst stands for that one.
+    pub(super) fn loss_here(&self) -> Option<LossCause> {
+        let (node, cause) = self.scheduled_loss?;
+        (self.hop == node.min(self.planned - 1)).then_some(cause)
+    }
+
+    /// Whether cutting has left nothing of it, or none of the packets that it carried.
+    pub(super) fn is_cut_to_nothing(&self) -> bool {
+        self.left.is_zero() || self.packets > 0 && self.payload.is_empty()
+    }
+
+    /// Notes in the trace of each packet when it leaves the ingress.
+    pub(super) fn record_departure(&self, recorder: &mut Recorder) {
+        let data = self.payload.data.iter().map(|train| train.first.row);
+        let acks = self.payload.acks.iter().map(|train| train.first.row);
+        data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
+    }
+
+    /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.
+    pub(super) fn holds(&self, link: u32, wavelength: u32, start: Time) -> Option<usize> {
+        self.reservations.iter().position(|reservation| {
+            (reservation.link, reservation.wavelength, reservation.start)
+                == (link, wavelength, start)
+        })
+    }
+}
+
+/// Cargoes that a path has room for from the beginning, and how many trains each holds.
+const STOCK: usize = 8;
+const STOCKED: usize = 64;
+
+/// The bursts that are under way.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Bursts {
+    slots: Vec<Burst>,
+    free: Vec<u32>,
+    /// Emptied payloads, for the next ones: as many as there are bursts with such a one at a time.
+    spare_data: Vec<Vec<Train<DataPacket>>>,
+    spare_acks: Vec<Vec<Train<AckPacket>>>,
+}
+
+impl Bursts {
+    /// Room for the payloads of as many bursts as are seldom in slots at once where most need none.
+    pub(super) fn stocked() -> Self {
+        let mut all = Self::default();
+        all.spare_data.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
+        all.spare_acks.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
+        let slot = |_| Burst { route: Vec::with_capacity(STOCKED), ..Burst::default() };
+        all.slots.extend((0..STOCK).map(slot));
+        all.free.extend(0..STOCK as u32);
+        all
+    }
+
+    /// A slot with a closed burst: what it carries is moved there, and its queue is left with room
+    /// for as much.
+    pub(super) fn open(&mut self, closed: &mut Closed<'_>) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Burst::default());
+            assert!(self.slots.len() < 1 << SLOT_BITS, "a mesh has fewer bursts under way");
+            self.slots.len() as u32 - 1
+        });
+        let payload = std::mem::take(closed.payload);
+        if !payload.data.is_empty() {
+            closed.payload.data = self.spare_data.pop().unwrap_or_default();
+        }
+        if !payload.acks.is_empty() {
+            closed.payload.acks = self.spare_acks.pop().unwrap_or_default();
+        }
+        let burst = &mut self.slots[slot as usize];
+        burst.number = closed.number;
+        (burst.kind, burst.class, burst.lane) = (closed.kind, closed.class, closed.lane);
+        (burst.from, burst.to) = closed.ends;
+        (burst.packets, burst.payload) = (payload.packets(), payload);
+        (burst.bytes, burst.load, burst.load_left) = (closed.bytes, closed.load, closed.load);
+        (burst.opened, burst.closed) = (closed.opened, closed.at);
+        slot
+    }
+
+    /// Frees a slot.
+    pub(super) fn close(&mut self, slot: u32) {
+        let burst = &mut self.slots[slot as usize];
+        let (payload, mut route) =
+            (std::mem::take(&mut burst.payload), std::mem::take(&mut burst.route));
+        let mut reservations = std::mem::take(&mut burst.reservations);
+        route.clear();
+        reservations.clear();
+        let ghost = burst.ghost;
+        *burst = Burst { route, reservations, ghost, ..Burst::default() };
+        if ghost == 0 {
+            self.free.push(slot);
+        }
+        self.reuse(payload);
+    }
+
+    /// The header of the burst in a slot comes to a node; returns whether that burst, of this
+    /// number where it is known, goes by its header no more. If it is gone, nothing more comes for
+    /// the slot, and it is free.
+    #[inline]
+    pub(super) fn lay(&mut self, slot: u32, number: Option<u64>) -> bool {
+        let burst = &mut self.slots[slot as usize];
+        let ghost = burst.ghost;
+        let idle = ghost != 0 && number.is_none_or(|number| number == ghost);
+        if idle {
+            burst.ghost = 0;
+            if burst.number != ghost {
+                self.free.push(slot);
+            }
+        }
+        idle
+    }
+
+    /// Keeps the vectors of a payload for the next ones.
+    pub(super) fn reuse(&mut self, mut payload: Payload) {
+        payload.clear();
+        if payload.data.capacity() > 0 {
+            self.spare_data.push(payload.data);
+        }
+        if payload.acks.capacity() > 0 {
+            self.spare_acks.push(payload.acks);
+        }
+    }
+
+    /// Whether there are nearly as many as there can be: as many more as are opened between two
+    /// looks still fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() > (1 << SLOT_BITS) - (1 << 18)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> &Burst {
+        &self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Burst {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Whether `slot` holds burst `number`.
+    #[inline]
+    pub(super) fn is(&self, slot: u32, number: u64) -> bool {
+        self.slots[slot as usize].number == number
+    }
+
+    pub(super) fn live(&self) -> impl Iterator<Item = &Burst> {
+        self.all().map(|(_, burst)| burst)
+    }
+
+    /// Those that are under way, with their slots.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Burst)> {
+        (0..).zip(&self.slots).filter(|(_, burst)| burst.number != 0)
+    }
+}

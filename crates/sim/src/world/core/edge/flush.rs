@@ -1,0 +1,115 @@
+//! Queues before a way that bursts have for themselves, unless a timer alone closes them: each
+//! packet is a burst of its own, or a size closes the burst. What reaches such a queue within the
+//! delay of an access link is announced already, so that it is taken in at once, in order of time,
+//! and what it makes sets out ahead of the clock: nothing that could still happen comes before it.
+
+use burstlab_optical::AssemblyPolicy;
+use burstlab_units::Time;
+
+use super::Edges;
+use super::due::Due;
+use super::pending::INSTANT;
+use crate::world::context::Context;
+use crate::world::core::beyond::Beyond;
+use crate::world::core::payload::BurstKind;
+use crate::world::packet::{Packet, Parcel};
+use crate::world::place::Place;
+use crate::world::train::Train;
+
+/// Adds a packet to what a burst carries.
+#[inline]
+fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, trains: bool) {
+    let train = Train::one(packet);
+    if !(trains && payload.last_mut().is_some_and(|last| last.admits(&train))) {
+        payload.push(train);
+    }
+}
+
+impl Edges {
+    /// Up to when what is announced to a queue is all that reaches it, as `now` is.
+    fn announced(&self, now: Time, queue: usize, context: &Context) -> Time {
+        let ahead = self.lookahead[self.queues[queue].way as usize];
+        let certain = (now + ahead).min(context.safe.saturating_add(INSTANT));
+        certain.max(now + INSTANT)
+    }
+
+    /// Something reaches a queue, or its burst is due: takes in all that is certain to.
+    pub(super) fn flush(&mut self, now: Time, queue: usize, out: &mut Beyond<'_>) {
+        let until = self.announced(now, queue, out.context());
+        let mut due = std::mem::take(&mut self.due);
+        let (announced, all) = (&mut self.queues[queue].announced, (until, Place::FIRST));
+        let data = announced.data.split(all, |coming| due.data.push(coming));
+        announced.first = data.min(announced.acks.split(all, |coming| due.acks.push(coming)));
+        out.context().works(due.data.len() + due.acks.len());
+        if self.queues[queue].assembler.policy() == AssemblyPolicy::None {
+            self.pass(queue, &mut due, out);
+        } else {
+            self.assemble(until, queue, &mut due, out);
+        }
+        due.data.clear();
+        due.acks.clear();
+        self.due = due;
+        self.queues[queue].set_timer(queue, out.context());
+    }
+
+    /// Packets enter a queue that a size closes; its bursts set out as they are closed.
+    fn assemble(&mut self, until: Time, queue: usize, due: &mut Due, out: &mut Beyond<'_>) {
+        due.sort();
+        let deadline = |edges: &Self| edges.queues[queue].assembler.poll_timeout();
+        while let Some((at, packet)) = due.next() {
+            if let Some(timed) = deadline(self).filter(|&timed| timed <= at) {
+                self.close(timed, queue, out);
+            }
+            let size = packet.bytes();
+            if self.queues[queue].assembler.overflows(size) {
+                self.close(at, queue, out);
+            }
+            if self.load(at, queue, packet, out.context()) {
+                self.close(at, queue, out);
+            }
+        }
+        if let Some(timed) = deadline(self).filter(|&timed| timed < until) {
+            self.close(timed, queue, out);
+        }
+    }
+
+    /// A packet enters a queue; returns whether the burst is complete.
+    fn load(&mut self, at: Time, queue: usize, packet: Packet, context: &mut Context) -> bool {
+        self.number(at, queue, packet.row(), context);
+        let place = &mut self.queues[queue];
+        match packet {
+            Packet::Data(packet) => load(&mut place.payload.data, packet, self.rules.trains),
+            Packet::Ack(packet) => load(&mut place.payload.acks, packet, self.rules.trains),
+        }
+        place.assembler.push(at, (), packet.bytes())
+    }
+
+    /// Packets that are bursts of their own set out: those in step at once, the others packet by
+    /// packet.
+    fn pass(&mut self, queue: usize, due: &mut Due, out: &mut Beyond<'_>) {
+        let place = &self.queues[queue];
+        let (way, counter) = (place.way as usize, self.counter(place.ends.0));
+        let numbered = (counter, self.numbered[counter]);
+        if due.data.is_empty() {
+            let (of, trains) = ((way, BurstKind::Ack), &mut due.acks);
+            self.numbered[counter] +=
+                out.take_in_step(of, numbered, trains, |landing| &mut landing.acks);
+        } else if due.acks.is_empty() {
+            let (of, trains) = ((way, BurstKind::Data), &mut due.data);
+            self.numbered[counter] +=
+                out.take_in_step(of, numbered, trains, |landing| &mut landing.data);
+        }
+        due.sort();
+        while let Some((at, packet)) = due.next() {
+            // It may be ahead of the clock.
+            let burst = (counter, self.numbered[counter] + 1);
+            match out.take_alone(at, (way, burst), packet) {
+                None => self.numbered[counter] += 1,
+                prescribed => {
+                    self.load(at, queue, packet, out.context());
+                    self.close_as(at, queue, prescribed, out);
+                }
+            }
+        }
+    }
+}

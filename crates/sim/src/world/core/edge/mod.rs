@@ -1,0 +1,499 @@
+//! Edge nodes: packets come in, closed bursts go out. They know assembly queues, and of what lies
+//! behind them the questions of [`Beyond`] alone: no fibre, and nothing of what becomes of a burst.
+
+mod announced;
+mod background;
+mod batch_arrivals;
+mod batches;
+mod coalescer;
+mod due;
+mod expecting;
+mod filling;
+mod flush;
+mod pending;
+mod queue;
+mod rules;
+
+use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_optical::AssemblyPolicy;
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use self::announced::{Entering, Tails};
+use self::background::Background;
+use self::due::Due;
+use self::filling::Filling;
+use self::queue::Queue;
+use self::rules::EdgeRules;
+use super::beyond::Beyond;
+use super::burst::{Closed, ScheduledLoss};
+use super::flows::Address;
+use super::payload::{BurstKind, Payload};
+use super::plan::Plan;
+use super::sites::Sites;
+use super::under_way::UnderWay;
+use crate::measure::{Occupancy, Recorder, Waiting};
+use crate::scenario::{Interrupt, Queues, Resolved};
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::keys::is_named;
+use crate::world::packet::{AckPacket, CROSS, DataPacket, Parcel};
+use crate::world::train::{TimedTrain, Train};
+
+/// What a source of bursts takes in memory, and an assembly queue with a source of batches.
+pub(in crate::world) const BURST_SOURCE_SIZE: usize = size_of::<Background>();
+pub(in crate::world) const BATCH_SOURCE_SIZE: usize = size_of::<Queue>()
+    + size_of::<batch_arrivals::BatchArrivals>()
+    + size_of::<crate::traffic::BatchSource>();
+
+/// Where the data packets of a flow go.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::world) enum DataQueue {
+    /// To this queue.
+    One(usize),
+    /// Between these nodes, in this class, to the queue for the window that they carry.
+    ByWindow((u32, u32), u32, u64),
+}
+
+impl DataQueue {
+    /// Whether packets need to carry the window of their sender.
+    #[inline]
+    pub(in crate::world) fn is_by_window(self) -> bool {
+        matches!(self, Self::ByWindow(..))
+    }
+}
+
+/// The edge nodes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Edges {
+    /// Not stored: the scenario has them, and no event changes them.
+    #[serde(skip)]
+    rules: EdgeRules,
+    /// How long before a packet reaches an edge node that is known at least, of data and of ACKs:
+    /// the delay of its access link. Not stored: the scenario has it.
+    #[serde(skip)]
+    lookahead: [Span; 2],
+    /// What a queue takes in at once. Not stored: a buffer, empty between two events.
+    #[serde(skip)]
+    due: Due,
+    sites: Sites,
+    queues: Vec<Queue>,
+    /// Which queue is in which place.
+    places: Vec<u32>,
+    /// Of a path with one queue for all data, and one for all ACKs: these.
+    only: [Option<u32>; 2],
+    /// Whether queues need only be told in advance of data packets, and of ACKs.
+    expects: (bool, bool),
+    entering: Entering,
+    tails: Tails,
+    /// Draws of the routes of flows.
+    choices: Stream,
+    background: Vec<Background>,
+    /// Queues that batches enter.
+    fed: Vec<u32>,
+    /// Bursts numbered so far; on a path those of each direction by themselves.
+    numbered: [u64; 2],
+}
+
+/// Trains that a queue of a path has room for from the beginning.
+pub(super) const PATH_TRAINS: usize = 256;
+
+/// Stands for a queue that is not there yet.
+const NO_QUEUE: u32 = u32::MAX;
+
+impl Edges {
+    pub(super) fn new(resolved: &Resolved, plan: &Plan, random: &RandomSource) -> Self {
+        let (rules, access) = (EdgeRules::new(resolved, &plan.rules), &resolved.scenario.access);
+        let sites = Sites::of(&plan.graph);
+        let mut edges = Self {
+            lookahead: [access.delay, access.receiver_side().1],
+            due: Due::default(),
+            places: places(&rules, sites.pairs()),
+            sites,
+            queues: Vec::new(),
+            only: [None; 2],
+            expects: rules.expects(resolved),
+            entering: Entering::new(rules.ordered, rules.trains),
+            tails: Tails::default(),
+            choices: random.stream("routes"),
+            background: background::sources(resolved, &plan.graph, plan.rules.rate, random),
+            fed: Vec::new(),
+            numbered: [0; 2],
+            rules,
+        };
+        edges.attach_batches(resolved, random, plan);
+        edges
+    }
+
+    /// Takes what is not stored from those of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        (self.rules, self.lookahead) = (fresh.rules, fresh.lookahead);
+    }
+
+    /// Queues the first background bursts, and the first closing of each queue that batches enter.
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
+        for number in 0..self.background.len() {
+            self.await_source(number, context);
+        }
+        self.begin_batches(watch, context);
+    }
+
+    /// Sources of bursts, and queues that batches enter.
+    pub(super) fn sources(&self) -> usize {
+        self.background.len() + self.fed.len()
+    }
+
+    /// Whether data packets may be announced, in place of an event when they arrive.
+    #[inline]
+    pub(super) fn expects_data(&self) -> bool {
+        self.expects.0
+    }
+
+    /// Whether ACKs may be announced.
+    #[inline]
+    pub(super) fn expects_acks(&self) -> bool {
+        self.expects.1
+    }
+
+    /// A data packet reaches its ingress.
+    #[inline]
+    pub(super) fn data_arrives(&mut self, now: Time, packet: DataPacket, out: &mut Beyond<'_>) {
+        let (flows, plan) = out.parts();
+        let &Address { key, from, to, class, .. } = flows.address(packet.flow);
+        let (ends, class) = ((from, to), self.rules.class_of(&packet, class));
+        let queue = self.queue_of(ends, class, (packet.flow, key), false, plan);
+        let killed = out.loses(now, packet);
+        if !killed {
+            self.make_room(now, queue, packet.bytes(), out);
+        }
+        // On a path it is lost in the queue, as in the traces of ns-2, and in a mesh before.
+        if !(killed && self.rules.control) {
+            self.number(now, queue, packet.row, out.context());
+        }
+        if self.rules.spaces() {
+            self.queues[queue].space(killed);
+        }
+        if !killed {
+            self.queues[queue].payload.data.push(Train::one(packet));
+            self.joined(now, queue, packet.bytes(), out);
+        } else if !self.rules.control {
+            self.opens_in_vain(now, queue, out);
+        }
+    }
+
+    /// A packet of cross-traffic reaches its ingress.
+    pub(super) fn cross_arrives(
+        &mut self,
+        now: Time,
+        packet: DataPacket,
+        (ends, class, key): ((u32, u32), u32, u64),
+        out: &mut Beyond<'_>,
+    ) {
+        // It has no window; by congestion windows, its class is taken as one of theirs.
+        let queue = self.queue_of(ends, class, (packet.flow, key), false, out.parts().1);
+        if self.expects_data() {
+            self.expect_run_in(queue, TimedTrain::one(now, packet), out.context());
+            return;
+        }
+        self.make_room(now, queue, packet.bytes(), out);
+        self.number(now, queue, packet.row, out.context());
+        self.queues[queue].payload.data.push(Train::one(packet));
+        self.joined(now, queue, packet.bytes(), out);
+    }
+
+    /// An ACK reaches the edge node of its receiver.
+    #[inline]
+    pub(super) fn ack_arrives(&mut self, now: Time, packet: AckPacket, out: &mut Beyond<'_>) {
+        let (flows, plan) = out.parts();
+        let queue = self.ack_queue(packet.flow, flows, plan);
+        self.make_room(now, queue, packet.bytes(), out);
+        self.number(now, queue, packet.row, out.context());
+        self.queues[queue].payload.acks.push(Train::one(packet));
+        self.joined(now, queue, packet.bytes(), out);
+    }
+
+    /// A source sends a burst.
+    pub(super) fn source_sends(&mut self, now: Time, source: u32, out: &mut Beyond<'_>) {
+        let bytes = self.background[source as usize].send(now, self.rules.longest);
+        let (ends, class) = self.background[source as usize].describe();
+        self.await_source(source as usize, out.context());
+        let drawn = Closed {
+            number: self.next_number(ends.0),
+            ends,
+            class,
+            lane: 0,
+            opened: now,
+            at: now,
+            bytes,
+            load: bytes.get(),
+            kind: BurstKind::Background,
+            drawn: true,
+            payload: &mut Payload::default(),
+            spaced: &[],
+            prescribed: Some(None),
+        };
+        out.take(drawn);
+    }
+
+    /// Queues the next burst of a source, if there is one.
+    fn await_source(&self, source: usize, context: &mut Context) {
+        if let Some(at) = self.background[source].next() {
+            let event = Event::Core(CoreEvent::Background(source as u32));
+            context.queue.push(at, Rank::Arrival, event);
+        }
+    }
+
+    /// The queue for packets of a flow, or of another source, from one node to another. A flow is
+    /// told by its slot and the key of its draws, as another source is by its number and that.
+    #[inline]
+    fn queue_of(
+        &mut self,
+        ends: (u32, u32),
+        class: u32,
+        (flow, key): (u32, u64),
+        ack: bool,
+        plan: &Plan,
+    ) -> usize {
+        if let Some(only) = self.only[usize::from(ack)] {
+            return only as usize;
+        }
+        let rules = &self.rules;
+        let own = ack && !rules.edge.ack.with_data;
+        let lane = if rules.lanes > 1 { self.lane(ends, key, ack, plan) } else { 0 };
+        let class = class.min(rules.classes_of(own) - 1);
+        let place = self.place(ends, (class, lane), (flow, key), ack);
+        if self.places.len() <= place {
+            self.places.resize(place + 1, NO_QUEUE);
+        }
+        let queue = self.places[place] as usize;
+        if let Some(known) = self.queues.get_mut(queue) {
+            if known.payload.is_empty() && known.announced.is_empty() {
+                // The slot of a flow may belong to another one now.
+                (known.ends, known.lane) = (ends, lane);
+            }
+            return queue;
+        }
+        self.places[place] = self.queues.len() as u32;
+        let mut queue = Queue::new(rules, ends, (class, lane), (own, place));
+        let announced = if ack { self.expects.1 } else { self.expects.0 };
+        if announced && queue.assembler.policy().timer_alone().is_none() {
+            if rules.control {
+                queue.filling = Filling::of(&queue.assembler).map(Box::new);
+            } else {
+                queue.way = plan.way(ends) as u32;
+            }
+        }
+        let number = self.queues.len();
+        let one = rules.classes == 1 && rules.edge.burstifiers == 1;
+        if !rules.control && one && !rules.both_ways && rules.queues != Queues::Flow {
+            self.only[usize::from(ack)] = Some(number as u32);
+            // A path has two queues: they have room from the beginning.
+            queue.announced.data.reserve(PATH_TRAINS);
+            queue.announced.acks.reserve(PATH_TRAINS);
+            self.due.reserve(PATH_TRAINS);
+        }
+        self.queues.push(queue);
+        number
+    }
+
+    /// The place of a queue. A queue is made when its first packet comes, so that its number says
+    /// when that was; its place says which it is.
+    fn place(
+        &self,
+        ends: (u32, u32),
+        (class, lane): (u32, u32),
+        (flow, key): (u32, u64),
+        ack: bool,
+    ) -> usize {
+        let rules = &self.rules;
+        let (other, flow) = (flow & CROSS != 0, flow & !CROSS);
+        if rules.queues == Queues::Flow {
+            // The data of a flow in each class, then its ACKs; flows and other sources in turn.
+            let first = (2 * flow as usize + usize::from(other)) * (rules.classes as usize + 1);
+            return first + if ack { rules.classes } else { class } as usize;
+        }
+        let own = ack && !rules.edge.ack.with_data;
+        let (pair, burstifiers) = (self.sites.pair(ends), rules.edge.burstifiers);
+        let base = if own { self.sites.pairs() * rules.classes * burstifiers } else { 0 };
+        // Those of an entry with a name do not depend on the entries before it.
+        let turn = if is_named(key) { key } else { u64::from(flow) };
+        let burstifier = (turn % u64::from(burstifiers)) as u32;
+        let place = base + (pair * rules.classes_of(own) + class) * burstifiers + burstifier;
+        (place * rules.lanes + lane) as usize
+    }
+
+    /// Which of the routes between two nodes a flow has, or its ACKs.
+    fn lane(&self, ends: (u32, u32), key: u64, ack: bool, plan: &Plan) -> u32 {
+        let [there, back] = self.choices.uniforms(key);
+        let share = if ack { back } else { there };
+        (share * plan.routes.of(ends.0, ends.1).len() as f64) as u32
+    }
+
+    /// Which count of bursts those from a node belong to.
+    #[inline]
+    fn counter(&self, from: u32) -> usize {
+        usize::from(!self.rules.control && !self.rules.both_ways && from > 0)
+    }
+
+    /// The number of the next burst from a node.
+    #[inline]
+    fn next_number(&mut self, from: u32) -> u64 {
+        let counter = self.counter(from);
+        self.numbered[counter] += 1;
+        self.numbered[counter]
+    }
+
+    /// A packet enters a queue: numbers the burst it opens.
+    #[inline]
+    fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
+        if self.queues[queue].number == 0 {
+            self.queues[queue].number = self.next_number(self.queues[queue].ends.0);
+        }
+        context.recorder.joined(row, now, self.queues[queue].number);
+    }
+
+    /// A packet has entered a queue: closes the burst, or starts its timer.
+    #[inline]
+    fn joined(&mut self, now: Time, queue: usize, size: Bytes, out: &mut Beyond<'_>) {
+        let place = &mut self.queues[queue];
+        let idle = place.assembler.poll_timeout().is_none();
+        let fed = place.arrivals.is_some();
+        if place.assembler.push(now, (), size) {
+            self.close(now, queue, out);
+        } else if idle
+            && !fed
+            && let Some(deadline) = place.assembler.poll_timeout()
+        {
+            out.context().queue_timer(deadline, place.place, queue);
+        }
+        if fed {
+            self.look_ahead(now, queue, out.context());
+        }
+    }
+
+    /// A packet that a script loses has come to a queue: it opens a burst as any packet does.
+    fn opens_in_vain(&mut self, now: Time, queue: usize, out: &mut Beyond<'_>) {
+        let place = &mut self.queues[queue];
+        if place.assembler.policy() == AssemblyPolicy::None {
+            // It was a burst of its own.
+            place.number = 0;
+            out.lost_all();
+            return;
+        }
+        let idle = place.assembler.poll_timeout().is_none();
+        place.assembler.open(now);
+        if idle && let Some(deadline) = place.assembler.poll_timeout() {
+            out.context().queue_timer(deadline, place.place, queue);
+        }
+    }
+
+    /// The timer of a queue fires; it is stale where its burst is closed already.
+    pub(super) fn timer(&mut self, now: Time, queue: u32, out: &mut Beyond<'_>) {
+        let queue = queue as usize;
+        if self.queues[queue].is_flushed() {
+            match self.queues[queue].due() == Some(now) {
+                true => self.flush(now, queue, out),
+                false => out.context().stale += 1,
+            }
+            return;
+        }
+        let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
+        if !self.expects_data() && self.queues[queue].arrivals.is_some() {
+            self.fed_timer(now, queue, out);
+        } else if self.take_in(now, queue, out.context()) || due(&self.queues[queue]) {
+            self.close(now, queue, out);
+        } else {
+            out.context().stale += 1;
+        }
+    }
+
+    /// Closes the open burst of a queue and sends it off.
+    fn close(&mut self, now: Time, queue: usize, out: &mut Beyond<'_>) {
+        self.close_as(now, queue, None, out);
+    }
+
+    /// As [`close`](Self::close), where something may be prescribed for the burst already.
+    fn close_as(
+        &mut self,
+        now: Time,
+        queue: usize,
+        prescribed: Option<ScheduledLoss>,
+        out: &mut Beyond<'_>,
+    ) {
+        if self.queues[queue].number == 0 {
+            self.queues[queue].number = self.next_number(self.queues[queue].ends.0);
+        }
+        let place = &mut self.queues[queue];
+        let closed = place.assembler.close(&mut Vec::new());
+        if place.payload.is_empty() && !self.rules.control {
+            // A script lost all of it.
+            out.lost_all();
+        } else {
+            out.take(place.as_closed(now, &closed, prescribed));
+        }
+        place.left();
+    }
+
+    /// Bursts numbered so far, each way.
+    pub(super) fn numbered(&self) -> [u64; 2] {
+        self.numbered
+    }
+
+    /// Whether the burst `number` of a way, or every one where none is named, is yet to be closed.
+    pub(super) fn is_before(&self, way: usize, number: Option<u64>) -> bool {
+        let number = number.unwrap_or(1);
+        let is_open = |queue: &Queue| queue.number == number && self.counter(queue.ends.0) == way;
+        number > self.numbered[way] || self.queues.iter().any(is_open)
+    }
+
+    /// Traces the packets that have entered a queue by the end of the run and are in no burst.
+    pub(super) fn record_waiting(&self, now: Time, recorder: &mut Recorder) {
+        let mut numbered = self.numbered;
+        for queue in &self.queues {
+            let last = &mut numbered[self.counter(queue.ends.0)];
+            *last += 1;
+            let number = if queue.number == 0 { *last } else { queue.number };
+            queue.announced.rows(now).for_each(|(row, at)| recorder.joined(row, at, number));
+        }
+    }
+
+    /// Adds what waits in queues, or is known to come.
+    pub(super) fn under_way(&self, found: &mut UnderWay) {
+        for queue in &self.queues {
+            if let Some(arrivals) = &queue.arrivals {
+                found.fed(arrivals.waiting(found.at), arrivals.taken);
+            }
+            found.holds(&queue.payload);
+            queue.announced.data().for_each(|train| found.data(train));
+            found.acks(queue.announced.acks());
+        }
+    }
+
+    /// Adds what waits in each queue at `now` to the tables.
+    pub(super) fn look(&self, now: Time, tables: &mut Occupancy) {
+        for queue in &self.queues {
+            let payload = &queue.payload;
+            let (packets, bytes) = (payload.packets(), payload.bytes() + payload.load.bytes);
+            let mut waiting = Waiting { number: packets, bytes };
+            let (packets, bytes) = queue.announced.entered(now);
+            waiting.add(packets, bytes);
+            if let Some(arrivals) = &queue.arrivals {
+                let load = arrivals.waiting(now);
+                waiting.add(load.packets, load.bytes);
+            }
+            if waiting.number > 0 {
+                tables.queue(now, queue.ends, (queue.class, queue.lane), waiting);
+            }
+        }
+    }
+}
+
+/// The places of the queues between pairs of nodes with hosts: those of data, then those of ACKs.
+fn places(rules: &EdgeRules, pairs: u32) -> Vec<u32> {
+    if rules.queues == Queues::Flow {
+        return Vec::new();
+    }
+    let acks = if rules.edge.ack.with_data { 0 } else { rules.classes_of(true) };
+    let each = (rules.classes_of(false) + acks) * rules.edge.burstifiers * rules.lanes;
+    vec![NO_QUEUE; (pairs * each) as usize]
+}

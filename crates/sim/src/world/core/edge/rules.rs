@@ -1,0 +1,128 @@
+//! What a scenario says of edge nodes, ready for use.
+
+use burstlab_optical::AssemblyPolicy;
+use burstlab_units::{Bytes, Span};
+
+use crate::scenario::{CoreForwarding, Edge, EdgeAssembly, Queues, Resolved, Scenario, TieBreak};
+use crate::world::core::rules::Rules;
+use crate::world::packet::DataPacket;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct EdgeRules {
+    pub(super) edge: Edge,
+    pub(super) assembly: EdgeAssembly,
+    pub(super) queues: Queues,
+    /// Classes that queues are kept for.
+    pub(super) classes: u32,
+    /// Queues that a pair has for flows of different routes.
+    pub(super) lanes: u32,
+    /// Whether bursts meet others, and headers go ahead of them.
+    pub(super) control: bool,
+    /// Whether connections have data in both directions.
+    pub(super) both_ways: bool,
+    /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
+    pub(super) cuts: bool,
+    /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
+    pub(super) trains: bool,
+    /// Whether it matters in which order the packets of different flows lie in a burst: to links
+    /// that they share, and to what is cut off.
+    pub(super) ordered: bool,
+    /// The longest burst of a source: one that takes longer than any run.
+    pub(super) longest: Bytes,
+}
+
+impl EdgeRules {
+    pub(super) fn new(resolved: &Resolved, rules: &Rules) -> Self {
+        let (scenario, assembly) = (&resolved.scenario, &resolved.assembly);
+        let (edge, cuts, both_ways) = (&scenario.edge, rules.cuts, rules.both_ways);
+        let ordered = scenario.access.shared
+            || both_ways
+            || cuts
+            || scenario.core.forwarding == CoreForwarding::StoreAndForward;
+        // A path tells those who listen of each packet of a train.
+        let told = rules.control && resolved.listens();
+        let script = &resolved.loss.data.script;
+        let scripted = !script.carrying.is_empty() || !script.packets.is_empty();
+        Self {
+            edge: edge.clone(),
+            assembly: assembly.clone(),
+            queues: edge.queues,
+            classes: match (assembly.data.thresholds(), edge.queues) {
+                (Some(thresholds), _) => thresholds.len() as u32 + 1,
+                (None, Queues::Class) => scenario.classes(),
+                (None, Queues::Destination | Queues::Flow) => 1,
+            },
+            lanes: scenario.network.lanes(),
+            control: rules.control,
+            both_ways,
+            cuts,
+            trains: !ordered && !told && !scripted,
+            ordered,
+            longest: rules.bytes_in(Span::from_secs(10_000)),
+        }
+    }
+
+    /// Classes of the queues of ACKs, or of data.
+    pub(super) fn classes_of(&self, acks: bool) -> u32 {
+        if acks && self.assembly.data.thresholds().is_some() { 1 } else { self.classes }
+    }
+
+    /// The class of a data packet.
+    #[inline]
+    pub(super) fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
+        match self.assembly.data.thresholds() {
+            Some(list) => list.partition_point(|&from| from <= u32::from(packet.cwnd)) as u32,
+            None => class,
+        }
+    }
+
+    /// The class of an ACK of a flow of `class`.
+    #[inline]
+    pub(super) fn class_of_ack(&self, class: u32) -> u32 {
+        if self.assembly.data.thresholds().is_some() { self.edge.ack.class } else { class }
+    }
+
+    /// Whether packets leave spaced, each as it came.
+    #[inline]
+    pub(super) fn spaces(&self) -> bool {
+        !self.edge.spacing.is_zero()
+    }
+
+    /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
+    /// or a size closes them, and no script looks at each packet as it arrives.
+    pub(super) fn expects(&self, resolved: &Resolved) -> (bool, bool) {
+        let scenario = &resolved.scenario;
+        if scenario.run.tie_break == TieBreak::Random || self.both_ways {
+            // What is announced enters by time and flow: drawn ties need an event for each packet.
+            // And so do hosts whose data and ACKs leave on one link.
+            return (false, false);
+        }
+        // In a mesh bursts may be closed by a size where each host has its links to itself, and
+        // where nothing else enters, in an order that no link says.
+        let alone_enters = scenario.traffic.is_empty() && scenario.batches.is_empty();
+        let filled = self.control && !self.ordered && alone_enters;
+        let known = |policy: AssemblyPolicy| {
+            policy.timer_alone().is_some() || filled && policy.size_or_time().is_some()
+        };
+        let timed = (0..self.classes).all(|class| known(self.assembly.data.policy(class)));
+        let singly = !resolved.loss.data.script.packets.is_empty() || self.spaces();
+        // On a way that bursts have for themselves they may be closed ahead of the clock.
+        let cut = scenario.core.forwarding == CoreForwarding::CutThrough;
+        let alone = !self.control && cut;
+        let data = (timed || alone) && !singly && self.takes_few_batches(scenario);
+        let acks = alone || known(self.assembly.ack);
+        (data, if self.edge.ack.with_data { data } else { acks })
+    }
+
+    /// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
+    fn takes_few_batches(&self, scenario: &Scenario) -> bool {
+        let policy = |class| self.assembly.data.policy(class);
+        let timers = (0..self.classes).filter_map(|class| policy(class).timer_alone());
+        let longest = timers.max().unwrap_or_default().as_secs_f64();
+        let rate: f64 = scenario.batches.iter().map(|batches| batches.batches_per_second).sum();
+        rate * longest <= FEW_BATCHES
+    }
+}
+
+/// They take a few milliseconds.
+const FEW_BATCHES: f64 = 65_536.0;

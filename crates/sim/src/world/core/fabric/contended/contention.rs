@@ -1,0 +1,290 @@
+//! What a node does for a burst whose way is taken, in the order the scenario states.
+
+use burstlab_optical::scheduling::Conversion;
+use burstlab_units::{Span, Time};
+
+use super::Contended;
+use super::cutting::cut;
+use crate::measure::Step;
+use crate::measure::loss::LossCause;
+use crate::scenario::{Protocol, Resolution};
+use crate::world::core::burst::{Burst, Reservation, owner_of};
+use crate::world::core::fate::Met;
+use crate::world::core::plan::Plan;
+use crate::world::core::rules::Rules;
+use crate::world::core::scope::{Common, Scope};
+
+/// What becomes of a burst at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome {
+    /// It has a wavelength.
+    Placed(Reservation),
+    /// Its ingress is to send it again.
+    Again,
+    /// Nothing helped.
+    Blocked(LossCause),
+}
+
+/// Where and when a burst wants to go out.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    link: u32,
+    /// When its first bit is there to leave.
+    departs: Time,
+    hold: Span,
+    /// The lowest and the highest wavelength that it may take; `None`: there is none.
+    range: Option<(u32, u32)>,
+}
+
+impl Contended {
+    /// Finds a burst a way out of the node it comes to, where it has `met` with something.
+    pub(super) fn resolve(
+        &mut self,
+        (now, slot): (Time, u32),
+        met: Option<Met>,
+        scope: &mut Scope,
+    ) -> Outcome {
+        let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
+        let (link, mut converts) = (burst.route[burst.hop], !plan.rules.keeps_wavelength);
+        let wish = Wish {
+            link,
+            departs: burst.arrives,
+            hold: burst.hold,
+            range: self.range(link, burst, converts, plan),
+        };
+        let dark = met == Some(Met::Dark);
+        burst.dark = dark;
+        // No wavelength of the fibre is of use.
+        let shut = met.is_some();
+        if !shut && let Some(reservation) = self.direct(now, &wish, &plan.rules) {
+            return Outcome::Placed(reservation);
+        }
+        let (step, cause) = match met {
+            Some(Met::Dark) => (Step::Dark, LossCause::Failure),
+            Some(_) => (Step::Injected, LossCause::Injected),
+            None => (Step::Contended, LossCause::Contention),
+        };
+        let toward = (Some(link), Span::ZERO);
+        scope.step((now, slot), step, toward);
+        for place in 0..scope.common.plan.rules.contention.len() {
+            let (plan, burst) = (&scope.common.plan, scope.common.bursts.get(slot));
+            let resolution = plan.rules.contention[place];
+            converts |= resolution == Resolution::Conversion;
+            let wish = Wish { range: self.range(link, burst, converts, plan), ..wish };
+            let (found, step) = match resolution {
+                Resolution::Conversion if shut => (None, Step::Converted),
+                Resolution::Conversion => (self.direct(now, &wish, &plan.rules), Step::Converted),
+                Resolution::DelayLine if dark => (None, Step::Delayed),
+                Resolution::DelayLine => {
+                    (self.delay(now, (slot, burst), &wish, plan), Step::Delayed)
+                }
+                Resolution::Deflection => {
+                    (self.deflect((now, slot), &wish, converts, scope), Step::Deflected)
+                }
+                // No burst is there that could be cut.
+                Resolution::Segmentation if shut => (None, Step::Segmented),
+                Resolution::Segmentation => {
+                    (self.segment((now, slot), &wish, scope), Step::Segmented)
+                }
+                Resolution::Retransmission => {
+                    if burst.copy && burst.attempts < plan.rules.resends {
+                        return Outcome::Again;
+                    }
+                    continue;
+                }
+            };
+            if let Some(reservation) = found {
+                scope.step((now, slot), step, toward);
+                return Outcome::Placed(reservation);
+            }
+        }
+        Outcome::Blocked(cause)
+    }
+
+    /// The wavelengths of a fibre that a burst may take.
+    fn range(&self, link: u32, burst: &Burst, converts: bool, plan: &Plan) -> Option<(u32, u32)> {
+        if burst.converts {
+            Some((0, self.ports[link as usize].wavelengths() - 1))
+        } else {
+            self.reachable(link, burst, converts, plan)
+        }
+    }
+
+    /// The same for a burst that surgery leaves as it is.
+    pub(super) fn reachable(
+        &self,
+        link: u32,
+        burst: &Burst,
+        converts: bool,
+        plan: &Plan,
+    ) -> Option<(u32, u32)> {
+        let all = (0, self.ports[link as usize].wavelengths() - 1);
+        if burst.hop == 0 && !plan.rules.random_wavelength {
+            return Some(all);
+        }
+        let rule = if converts { plan.rules.conversion } else { Conversion::None };
+        let reach = match rule {
+            Conversion::Full => return Some(all),
+            Conversion::None => 0,
+            Conversion::Limited(range) => range,
+        };
+        let fibre = plan.graph.link(link);
+        let last = fibre.wavelength_of(all.1);
+        let low = burst.wavelength.saturating_sub(reach);
+        let high = last.min(burst.wavelength.saturating_add(reach));
+        (low <= last).then(|| fibre.channels_of((low, high)))
+    }
+
+    /// A wavelength of the fibre itself.
+    fn direct(&mut self, now: Time, wish: &Wish, rules: &Rules) -> Option<Reservation> {
+        let start = opens(now, wish.departs, rules);
+        let port = &mut self.ports[wish.link as usize];
+        port.forget(now);
+        let hold = (wish.departs + wish.hold).since(start);
+        let wavelength = port.find(start, hold, wish.range?)?;
+        let (departs, passes) = (wish.departs, wish.hold);
+        Some(Reservation { link: wish.link, wavelength, start, departs, passes })
+    }
+
+    /// The burst that is in the way of a burst: on the lowest wavelength that it could take.
+    pub(super) fn blocker(&self, now: Time, burst: &Burst, plan: &Plan) -> Option<u64> {
+        let link = burst.route[burst.hop];
+        let (lowest, _) = self.range(link, burst, true, plan)?;
+        let (start, end) = (opens(now, burst.arrives, &plan.rules), burst.arrives + burst.hold);
+        let mut held = self.ports[link as usize].overlapping(lowest, start, end);
+        held.next().map(|held| owner_of(held.owner).1)
+    }
+
+    /// A fibre delay line, and a wavelength behind it.
+    fn delay(
+        &mut self,
+        now: Time,
+        (slot, burst): (u32, &Burst),
+        wish: &Wish,
+        plan: &Plan,
+    ) -> Option<Reservation> {
+        let node = plan.graph.link(wish.link).from as usize;
+        let owner = burst.owner(slot);
+        self.lines[node].forget(now);
+        let mut wish = *wish;
+        // Where it goes round in vain, it gives the lines back.
+        let mut rounds: Vec<(u32, Time)> = Vec::new();
+        loop {
+            let mut tried = 0;
+            let options =
+                |mesh: &Self, nth| mesh.lines[node].options(wish.departs, wish.hold).nth(nth);
+            while let Some((line, delay)) = options(self, tried) {
+                tried += 1;
+                let later = Wish { departs: wish.departs + delay, ..wish };
+                if let Some(reservation) = self.direct(now, &later, &plan.rules) {
+                    self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
+                    return Some(reservation);
+                }
+            }
+            let more = rounds.len() + 1 < plan.rules.passes;
+            let Some((line, delay)) = options(self, 0).filter(|_| more) else { break };
+            self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
+            rounds.push((line, wish.departs));
+            wish.departs += delay;
+        }
+        for (line, start) in rounds {
+            self.lines[node].shorten(line, start, owner, start);
+        }
+        None
+    }
+
+    /// Another fibre, from which the egress is near enough.
+    fn deflect(
+        &mut self,
+        (now, slot): (Time, u32),
+        wish: &Wish,
+        converts: bool,
+        scope: &mut Scope,
+    ) -> Option<Reservation> {
+        let Common { plan, bursts, fates, .. } = &mut *scope.common;
+        let burst = bursts.get_mut(slot);
+        let node = plan.graph.link(wish.link).from;
+        let limit = burst.planned + plan.rules.detour;
+        let time_left = burst.arrives.since(now);
+        for link in plan.routes.detours(node, burst.to) {
+            if link == wish.link || fates.outages().is_down(link) {
+                continue;
+            }
+            let next = plan.graph.link(link).to;
+            let Some(way) = plan.routes.way(next, burst.to) else { continue };
+            let passes = |link: &u32| plan.graph.link(*link).to == node;
+            let hops = 1 + way.len();
+            let late = time_left < plan.rules.ahead(hops);
+            if burst.hop + hops > limit || way.iter().any(passes) || late {
+                continue;
+            }
+            let wish = Wish { link, range: self.range(link, burst, converts, plan), ..*wish };
+            if let Some(reservation) = self.direct(now, &wish, &plan.rules) {
+                burst.route.truncate(burst.hop);
+                burst.route.push(link);
+                burst.route.extend_from_slice(way);
+                burst.deflected = true;
+                return Some(reservation);
+            }
+        }
+        None
+    }
+
+    /// Of the wavelengths on which a packet of the burst is left, or a bit of one without packets,
+    /// that on which the least is cut: off the tail of the burst before, and off the burst's own.
+    fn segment(
+        &mut self,
+        (now, slot): (Time, u32),
+        wish: &Wish,
+        scope: &mut Scope,
+    ) -> Option<Reservation> {
+        let start = opens(now, wish.departs, &scope.common.plan.rules);
+        let end = wish.departs + wish.hold;
+        let (low, high) = wish.range?;
+        let burst = scope.common.bursts.get(slot);
+        let first = burst.payload.first();
+        if burst.is_cut_to_nothing() {
+            return None;
+        }
+        let mut best: Option<(Span, u32, Time)> = None;
+        for wavelength in low..=high {
+            let (mut cut, mut free_until) = (Span::ZERO, end);
+            for held in self.ports[wish.link as usize].overlapping(wavelength, start, end) {
+                if held.start < start {
+                    cut += held.end.since(start);
+                } else {
+                    free_until = free_until.min(held.start);
+                }
+            }
+            cut += end.since(free_until);
+            if free_until > wish.departs
+                && best.is_none_or(|(least, ..)| cut < least)
+                && scope.common.plan.rules.bytes_in(free_until.since(wish.departs)) >= first
+            {
+                best = Some((cut, wavelength, free_until));
+            }
+        }
+        let (_, wavelength, free_until) = best?;
+        let left = free_until.since(wish.departs);
+        self.cut_tail(now, (wish.link, wavelength), start, scope);
+        let burst = scope.common.bursts.get(slot);
+        if left < burst.left {
+            let hop = burst.hop;
+            cut(now, (slot, hop), left, scope);
+        }
+        let burst = scope.common.bursts.get_mut(slot);
+        burst.hold = burst.hold.min(left);
+        let (departs, passes) = (wish.departs, burst.left);
+        Some(Reservation { link: wish.link, wavelength, start, departs, passes })
+    }
+}
+
+/// When a reservation begins for a burst that leaves at `departs`.
+fn opens(now: Time, departs: Time, rules: &Rules) -> Time {
+    match rules.protocol {
+        Protocol::Jit => now,
+        Protocol::Jet | Protocol::TwoWay => {
+            Time::from_ps(departs.as_ps() - rules.switching.as_ps())
+        }
+    }
+}

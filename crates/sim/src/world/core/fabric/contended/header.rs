@@ -1,0 +1,279 @@
+//! Headers: from node to node, reserving ahead of their bursts.
+
+use burstlab_kernel::Rank;
+use burstlab_units::{Span, Time};
+
+use super::contention::Outcome;
+use super::{Contended, Signal};
+use crate::measure::Step;
+use crate::measure::loss::LossCause;
+use crate::scenario::{Operation, Protocol};
+use crate::world::context::Context;
+use crate::world::core::burst::{Burst, Fate, Reservation};
+use crate::world::core::fate::Met;
+use crate::world::core::scope::{Common, Scope};
+use crate::world::events::{CoreEvent, Event};
+
+impl Contended {
+    /// A header whose first fibre is reserved enters the processor of its ingress.
+    pub(crate) fn submit(&mut self, at: (Time, u32), scope: &mut Scope) -> Fate {
+        match self.served(at, scope) {
+            Some(done) => self.go_on((done, at.1), scope),
+            None => Fate::Goes,
+        }
+    }
+
+    /// The processor of the node takes a header; returns when it is done, unless the header has to
+    /// wait: then an event says when its turn comes.
+    fn served(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Option<Time> {
+        let burst = scope.common.bursts.get(slot);
+        let node = scope.common.plan.node_at(burst, burst.hop);
+        let done = self.processors[node as usize].serve(now);
+        if done == Time::NEVER {
+            // Its turn comes after any run.
+            return None;
+        }
+        let waits = done.since(now + scope.common.plan.rules.processing);
+        scope.step((now, slot), Step::Header, (None, waits));
+        if waits.is_zero() {
+            return Some(done);
+        }
+        let event = Event::Core(CoreEvent::Served(slot));
+        scope.context.queue.push(now + waits, Rank::Arrival, event);
+        None
+    }
+
+    /// A signal reaches the end of a fibre: returns the slot of its burst, and what comes of that.
+    pub(crate) fn signal(&mut self, now: Time, link: u32, scope: &mut Scope) -> (u32, Fate) {
+        let event = Event::Core(CoreEvent::Signal(link));
+        let signal = self.signals[link as usize].pop(&mut scope.context.queue, event);
+        let slot = signal.slot;
+        let fate = match signal.trailer {
+            Some((hop, left)) => {
+                self.trail(now, &signal, (hop as usize, left), scope);
+                Fate::Goes
+            }
+            // The slot is kept until the header of a lost burst has come.
+            None if scope.common.bursts.lay(slot, Some(signal.number)) => Fate::Goes,
+            None if scope.common.bursts.is(slot, signal.number) => {
+                self.header_arrives((now, slot), scope)
+            }
+            None => Fate::Goes,
+        };
+        (slot, fate)
+    }
+
+    /// A header reaches a node; it may have to wait for the processor.
+    pub(super) fn header_arrives(&mut self, at: (Time, u32), scope: &mut Scope) -> Fate {
+        match self.served(at, scope) {
+            Some(_) => self.schedule(at, scope),
+            None => Fate::Goes,
+        }
+    }
+
+    /// A node works on a header from `now` on: it finds the burst a way out.
+    pub(crate) fn schedule(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        let rules = &scope.common.plan.rules;
+        let (done, switching) = (now + rules.processing, rules.switching);
+        let burst = scope.common.bursts.get(slot);
+        if burst.reservations.len() > burst.hop {
+            return self.follow((now, slot), scope);
+        }
+        let met = scope.common.fates.meets(burst);
+        if let Some(Met::Loss(cause)) = met {
+            return Fate::Lost(now, cause);
+        }
+        let two_way = rules.protocol == Protocol::TwoWay;
+        let late = done + switching > burst.arrives
+            || two_way && done + scope.common.plan.reach(burst, burst.hop) > burst.departs;
+        if late && two_way {
+            return self.refuse_late((done, slot), scope);
+        }
+        if late {
+            let by = (done + switching).since(burst.arrives);
+            return lost_late((now, slot), by, scope);
+        }
+        match self.resolve((now, slot), met, scope) {
+            Outcome::Placed(reservation) => {
+                self.reserve((now, slot), reservation, scope);
+                self.go_on((done, slot), scope)
+            }
+            Outcome::Blocked(_) if two_way => self.refuse((done, slot), scope),
+            Outcome::Blocked(cause) => {
+                let cause = scope.cause_of(slot, cause);
+                if cause == LossCause::Contention {
+                    let blocker =
+                        self.blocker(now, scope.common.bursts.get(slot), &scope.common.plan);
+                    scope.common.bursts.get_mut(slot).blocker = blocker;
+                }
+                Fate::Lost(now, cause)
+            }
+            Outcome::Again => {
+                self.send_again((now, slot), scope);
+                Fate::Goes
+            }
+        }
+    }
+
+    /// A node drops a burst of which the ingress has a copy: that hears of it and sends it again.
+    fn send_again(&mut self, (now, slot): (Time, u32), scope: &mut Scope) {
+        let (plan, burst) = (&scope.common.plan, scope.common.bursts.get(slot));
+        let (hop, link) = (burst.hop, burst.route[burst.hop]);
+        scope.common.account.record_hops(plan, burst, true, &mut scope.context.recorder);
+        scope.step((now, slot), Step::Resent, (Some(link), Span::ZERO));
+        let Common { plan, bursts, .. } = &mut *scope.common;
+        let (rules, burst) = (&plan.rules, bursts.get_mut(slot));
+        let at = now + rules.processing + plan.reach(burst, hop) + rules.wait;
+        burst.attempts += 1;
+        // What is on the fibres is of no use any more; to cut it takes nothing away.
+        burst.reservations.clear();
+        scope.context.queue.push(at, Rank::Arrival, Event::Core(CoreEvent::Again(slot)));
+    }
+
+    /// Reserves a wavelength that was found for a burst.
+    fn reserve(&mut self, (now, slot): (Time, u32), reservation: Reservation, scope: &mut Scope) {
+        let burst = scope.common.bursts.get(slot);
+        // A burst that surgery spares may be longer than the hole that it has.
+        let reservation = Reservation { passes: burst.left.min(burst.hold), ..reservation };
+        let (end, owner) = (reservation.departs + burst.hold, burst.owner(slot));
+        let (wavelength, start) = (reservation.wavelength, reservation.start);
+        self.ports[reservation.link as usize].reserve(wavelength, start, end, owner);
+        if burst.converts {
+            let plan = &scope.common.plan;
+            let plain = self.reachable(reservation.link, burst, !plan.rules.keeps_wavelength, plan);
+            if plain.is_none_or(|(low, high)| !(low..=high).contains(&wavelength)) {
+                scope.note(now, slot, Operation::Convert);
+            }
+        }
+        let fibre = scope.common.plan.graph.link(reservation.link);
+        let burst = scope.common.bursts.get_mut(slot);
+        burst.wavelength = fibre.wavelength_of(wavelength);
+        if burst.reservations.is_empty() {
+            burst.departs = reservation.departs;
+        }
+        burst.reservations.push(reservation);
+    }
+
+    /// A node works from `now` on on the header of a burst for which an ingress with a queue has
+    /// reserved its own fibre before.
+    fn follow(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        let (rules, departs) = (&scope.common.plan.rules, scope.common.bursts.get(slot).departs);
+        let done = now + rules.processing;
+        match (now > departs, rules.protocol) {
+            (false, _) => self.go_on((done, slot), scope),
+            // The burst has left while its header waited.
+            (true, Protocol::TwoWay) => self.refuse_late((done, slot), scope),
+            (true, _) => lost_late((now, slot), now.since(departs), scope),
+        }
+    }
+
+    /// The fibre of this hop is reserved: the header goes on, or the burst's landing is certain.
+    fn go_on(&mut self, (done, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        if scope.is_killed(slot) {
+            return self.kill(slot, scope);
+        }
+        let late = scope.late(slot);
+        let burst = scope.common.bursts.get_mut(slot);
+        let reservation = *burst.reservations.last().expect("a fibre was reserved");
+        let (link, delay) =
+            (reservation.link, scope.common.plan.graph.link(reservation.link).delay);
+        burst.arrives = reservation.departs + delay;
+        burst.hop += 1;
+        let (begun, sent) = self.control[link as usize].send(done);
+        let read = Time::from_ps(done.as_ps() - scope.common.plan.rules.processing.as_ps());
+        scope.step((read, slot), Step::Carried, (Some(link), begun.since(done)));
+        if scope.common.bursts.get(slot).hop == 1 {
+            scope.left(slot);
+        }
+        let burst = scope.common.bursts.get_mut(slot);
+        if burst.hop < burst.route.len() {
+            let signal = Signal { slot, number: burst.number, trailer: None };
+            let event = Event::Core(CoreEvent::Signal(link));
+            self.signals[link as usize].push(&mut scope.context.queue, sent + delay, event, signal);
+            return Fate::Goes;
+        }
+        burst.lands = burst.arrives + burst.left + late;
+        if self.lands_unseen(burst, scope.context) {
+            return Fate::Lands(burst.lands);
+        }
+        let event = Event::Core(CoreEvent::Landed(slot));
+        scope.context.queue.push(burst.lands, Rank::Arrival, event);
+        Fate::Goes
+    }
+
+    /// All fibres of a burst are reserved. If it carries nothing that is followed, its landing
+    /// changes sums alone: where nothing can happen to it any more, and the run goes on until then,
+    /// it is done with now. Returns whether it is.
+    fn lands_unseen(&self, burst: &Burst, context: &Context) -> bool {
+        let payload = &burst.payload;
+        let followed = !payload.data.is_empty() || !payload.acks.is_empty() || burst.copy;
+        let late = burst.lands > context.safe || !context.surgery.is_empty();
+        self.unseen && !followed && !late && !burst.left.is_zero()
+    }
+
+    /// A burst is to be killed that has found its last fibre, which is free again.
+    #[cold]
+    fn kill(&mut self, slot: u32, scope: &mut Scope) -> Fate {
+        let burst = scope.common.bursts.get_mut(slot);
+        let (now, owner) = (scope.context.clock, burst.owner(slot));
+        if let Some(taken) = burst.reservations.pop() {
+            let port = &mut self.ports[taken.link as usize];
+            port.shorten(taken.wavelength, taken.start, owner, taken.start);
+        }
+        scope.note(now, slot, Operation::Kill);
+        Fate::Lost(now, LossCause::Operated)
+    }
+
+    /// A node refuses a two-way reservation for which it is too late. That an earlier request
+    /// found the fibre dark does not matter any more.
+    fn refuse_late(&mut self, (done, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        scope.common.bursts.get_mut(slot).dark = false;
+        self.refuse((done, slot), scope)
+    }
+
+    /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.
+    fn refuse(&mut self, (done, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        let burst = scope.common.bursts.get(slot);
+        let link = Some(burst.route[burst.hop]);
+        let read = Time::from_ps(done.as_ps() - scope.common.plan.rules.processing.as_ps());
+        scope.step((read, slot), Step::Refused, (link, Span::ZERO));
+        go_back((done, slot), scope)
+    }
+
+    /// A refusal reaches a node: what was reserved there is free again.
+    pub(crate) fn refused(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        let burst = scope.common.bursts.get_mut(slot);
+        let reservation = burst.reservations.pop().expect("a refusal follows a reservation");
+        let (port, owner) = (&mut self.ports[reservation.link as usize], burst.owner(slot));
+        port.shorten(reservation.wavelength, reservation.start, owner, reservation.start);
+        go_back((now, slot), scope)
+    }
+}
+
+/// A refusal goes back to the node before. The ingress asks again after a while, or gives up.
+fn go_back((now, slot): (Time, u32), scope: &mut Scope) -> Fate {
+    let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
+    if let Some(before) = burst.reservations.last() {
+        let at = now + plan.graph.link(before.link).delay;
+        scope.context.queue.push(at, Rank::Arrival, Event::Core(CoreEvent::Refused(slot)));
+        return Fate::Goes;
+    }
+    burst.attempts += 1;
+    if burst.attempts < plan.rules.requests {
+        let event = Event::Core(CoreEvent::Again(slot));
+        scope.context.queue.push(now + plan.rules.retry, Rank::Arrival, event);
+        return Fate::Goes;
+    }
+    scope.common.account.record_refusal(plan, burst, &mut scope.context.recorder);
+    // Who was refused a two-way reservation too often is lost on no fibre.
+    (burst.hop, burst.struck) = (0, true);
+    Fate::Lost(now, if burst.dark { LossCause::Failure } else { LossCause::Blocked })
+}
+
+/// A burst is lost whose header comes too late, by so much.
+fn lost_late((now, slot): (Time, u32), by: Span, scope: &mut Scope) -> Fate {
+    if scope.cause_of(slot, LossCause::LateHeader) == LossCause::LateHeader {
+        scope.common.account.late(by);
+    }
+    Fate::Lost(now, LossCause::LateHeader)
+}

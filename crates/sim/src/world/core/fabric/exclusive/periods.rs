@@ -1,0 +1,183 @@
+//! Bursts of one packet that reach a way evenly, from several flows at once. Flows whose data
+//! landed together send their ACKs in step: as long as the same flows take part, what happens on
+//! the fibre in one period happens in the next, and only the first period is worked out.
+
+use burstlab_units::{Span, Time};
+
+use super::{Exclusive, Way};
+use crate::world::core::payload::BurstKind;
+use crate::world::core::runs::Runs;
+use crate::world::core::scope::{Common, Scope};
+use crate::world::packet::Parcel;
+use crate::world::surgery::Named;
+use crate::world::train::{TimedTrain, Train};
+
+/// Among so many of the first trains the gap is looked for. Where all of them are of one packet,
+/// the first goes alone, and to look at all the others each time would cost the square of their
+/// number.
+const NEAR: usize = 64;
+
+/// So many places may trains move back for each packet that crosses, and one for each train. Where
+/// they move further, as those of many flows that are not in step do, packets are taken one by one.
+const MOVES: u64 = 8;
+
+/// Puts trains in the order in which their first packets are there.
+fn sort<P: Parcel>(trains: &mut [TimedTrain<P>]) {
+    if !trains.is_sorted_by(|one, other| !is_before(other, one)) {
+        trains.sort_unstable_by_key(|coming| (coming.at, coming.train.first.flow()));
+    }
+}
+
+/// When the first packet of some trains is there, and the last.
+fn ends<P: Parcel>(trains: &[TimedTrain<P>]) -> (Time, Time) {
+    let first = trains.iter().map(|coming| coming.at).min();
+    let last = trains.iter().map(|coming| coming.at(coming.train.count - 1)).max();
+    (first.unwrap_or_default(), last.unwrap_or_default())
+}
+
+/// Whether the first packet of a train is there before that of another one.
+fn is_before<P: Parcel>(one: &TimedTrain<P>, other: &TimedTrain<P>) -> bool {
+    (one.at, one.train.first.flow()) < (other.at, other.train.first.flow())
+}
+
+/// How many of the first trains take part from now on, for how many periods, and how long these
+/// are. Nobody else comes meanwhile. `None`: their packets are not equally far apart.
+fn in_step<P: Parcel>(trains: &[TimedTrain<P>]) -> Option<(usize, u32, Span)> {
+    let begun = trains.first()?.at;
+    let mut near = trains[..trains.len().min(NEAR)].iter();
+    let gap = near.find(|coming| coming.train.count > 1).map_or(Span::ZERO, |one| one.gap);
+    let end = begun + gap.max(Span::from_ps(1));
+    let active = trains.partition_point(|coming| coming.at < end);
+    let (mut periods, mut even) = (u32::MAX, true);
+    for coming in &trains[..active] {
+        periods = periods.min(coming.train.count);
+        even &= coming.train.count == 1 || coming.gap == gap && !gap.is_zero();
+    }
+    if let Some(next) = trains.get(active).filter(|_| !gap.is_zero()) {
+        let whole = next.at.since(begun).as_ps() / gap.as_ps();
+        periods = periods.min(u32::try_from(whole).unwrap_or(u32::MAX));
+    }
+    even.then_some((active, periods, gap))
+}
+
+/// The first so many trains have moved on, mostly not far: puts them among the others. Returns
+/// `false`, with all of them in any order, where they moved further than `moves` in all.
+fn back_in_order<P: Parcel>(
+    trains: &mut [TimedTrain<P>],
+    moved_on: usize,
+    moves: &mut u64,
+) -> bool {
+    for place in (0..moved_on).rev() {
+        let next = place + 1..trains.len().min(place + 1 + *moves as usize);
+        let before = next.take_while(|&next| is_before(&trains[next], &trains[place]));
+        let behind = before.last().unwrap_or(place);
+        trains[place..=behind].rotate_left(1);
+        *moves -= (behind - place) as u64;
+        if *moves == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+impl Exclusive {
+    /// Packets that are bursts of their own cross a way ahead of the clock, as far as they are in
+    /// step, none of them is lost and all land in time; the others are left. Before them so many
+    /// bursts were numbered; returns how many these are.
+    pub(crate) fn offer_in_step<P: Parcel>(
+        &mut self,
+        (way, kind): (usize, BurstKind),
+        numbered: Named,
+        (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
+        scope: &mut Scope,
+    ) -> u64 {
+        let Common { plan, flows, account, fates, .. } = &mut *scope.common;
+        if !fates.spares(kind, || ends(trains))
+            || !self.lands_ahead(way, plan, scope.context)
+            || scope.context.surgery.awaits(numbered)
+        {
+            return 0;
+        }
+        sort(trains);
+        let (mut packets, mut bytes, mut done) = (0, 0, 0);
+        let mut moves = trains.len() as u64 + MOVES;
+        while let Some((active, periods, gap)) = in_step(&trains[done..]) {
+            let rest = &mut trains[done..];
+            if !rest[..active].iter().all(|coming| self.outlasts(&coming.train, flows)) {
+                break;
+            }
+            let way = &mut self.ways[way];
+            let Some(periods) =
+                way.pass_periods(&rest[..active], (periods, gap), scope.context.safe, landed)
+            else {
+                break;
+            };
+            let mut empty = 0;
+            for coming in &mut rest[..active] {
+                let (first, count) = (&coming.train.first, u64::from(periods));
+                packets += count;
+                moves += MOVES * count;
+                bytes += count * first.bytes().get();
+                if kind == BurstKind::Data {
+                    flows.carried(first.flow(), count);
+                }
+                coming.skip(periods);
+            }
+            for place in 0..active {
+                if rest[place].train.count == 0 {
+                    rest.swap(empty, place);
+                    empty += 1;
+                }
+            }
+            done += empty;
+            let in_order = empty == 0 && active == rest.len();
+            if !in_order && !back_in_order(&mut rest[empty..], active - empty, &mut moves) {
+                break;
+            }
+        }
+        trains.drain(..done);
+        fates.pass(kind, packets);
+        account.crossed_alone(kind, packets, bytes);
+        packets
+    }
+}
+
+impl Way {
+    /// One packet of each of these trains crosses in each of at most so many periods: returns how
+    /// many have, and adds to `landed` what. `None`: one would land after `safe`, or is not a whole
+    /// number of picoseconds long.
+    fn pass_periods<P: Parcel>(
+        &mut self,
+        trains: &[TimedTrain<P>],
+        (mut periods, gap): (u32, Span),
+        safe: Time,
+        landed: &mut Runs<P>,
+    ) -> Option<u32> {
+        let (begun, known) = (trains[0].at + self.offset, landed.all.len());
+        let (mut free, reach) = (self.path.free_at(), self.path.reach(self.fibres.len()));
+        if free > begun {
+            // What was before still takes the fibre; it may not next time.
+            periods = 1;
+        }
+        for coming in trains {
+            let Some(hold) = self.path.hold(coming.train.first.bytes()) else {
+                landed.truncate(known);
+                return None;
+            };
+            free = free.max(coming.at + self.offset) + hold;
+            let train = Train { count: 1, ..coming.train };
+            landed.push(TimedTrain { train, at: free + reach, gap });
+        }
+        if free > begun + gap {
+            periods = 1;
+        }
+        let last = free + gap.saturating_mul(u64::from(periods - 1));
+        if last + reach > safe {
+            landed.truncate(known);
+            return None;
+        }
+        landed.all[known..].iter_mut().for_each(|coming| coming.train.count = periods);
+        self.path.is_free_at(last);
+        Some(periods)
+    }
+}

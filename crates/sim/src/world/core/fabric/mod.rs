@@ -1,0 +1,114 @@
+//! What lies between edge nodes: fibres, and the nodes that switch on them. It is offered closed
+//! bursts and says what becomes of each; packets it does not know.
+
+pub(super) mod contended;
+pub(super) mod exclusive;
+
+use burstlab_kernel::RandomSource;
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use self::contended::Contended;
+use self::exclusive::Exclusive;
+use super::burst::Fate;
+use super::plan::Plan;
+use super::scope::Scope;
+use super::under_way::UnderWay;
+use crate::scenario::Resolved;
+
+/// The fibres.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Fabric {
+    /// Bursts meet: headers go ahead of them and reserve.
+    Contended(Box<Contended>),
+    /// Each pair of nodes has its way for itself.
+    Exclusive(Exclusive),
+}
+
+impl Fabric {
+    pub(super) fn new(resolved: &Resolved, plan: &Plan, random: &RandomSource) -> Self {
+        if plan.rules.control {
+            Self::Contended(Box::new(Contended::new(resolved, plan, random)))
+        } else {
+            Self::Exclusive(Exclusive::new(plan))
+        }
+    }
+
+    /// Takes what is not stored from that of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        match (self, fresh) {
+            (Self::Contended(mine), Self::Contended(fresh)) => mine.adopt(&fresh),
+            (Self::Exclusive(mine), Self::Exclusive(fresh)) => mine.adopt(&fresh),
+            _ => {}
+        }
+    }
+
+    /// A burst is closed and in a slot. `spaced`: packets that came before each of it, where they
+    /// leave spaced.
+    #[inline]
+    pub(super) fn offer(&mut self, at: (Time, u32), spaced: &[u64], scope: &mut Scope) -> Fate {
+        match self {
+            Self::Contended(fabric) => fabric.offer(at, scope),
+            Self::Exclusive(fabric) => fabric.offer(at, spaced, scope),
+        }
+    }
+
+    /// A burst ends, or goes on beside the others: its ingress needs no copy any more.
+    #[inline]
+    pub(super) fn forget_copy(&mut self, slot: u32, scope: &mut Scope) {
+        if let Self::Contended(fabric) = self {
+            fabric.forget_copy(scope.common.bursts.get_mut(slot));
+        }
+    }
+
+    /// Where bursts meet.
+    #[inline]
+    pub(super) fn contended(&mut self) -> &mut Contended {
+        match self {
+            Self::Contended(fabric) => fabric,
+            Self::Exclusive(_) => panic!("no header goes ahead of a burst on a way of its own"),
+        }
+    }
+
+    /// Where they have ways of their own.
+    #[inline]
+    pub(super) fn exclusive(&mut self) -> &mut Exclusive {
+        match self {
+            Self::Exclusive(fabric) => fabric,
+            Self::Contended(_) => panic!("no burst has a way of its own where others meet it"),
+        }
+    }
+
+    /// The measure of what is reserved begins anew.
+    pub(super) fn measure_from(&mut self, now: Time) {
+        if let Self::Contended(fabric) = self {
+            fabric.measure_from(now);
+        }
+    }
+
+    /// By fibre and wavelength, how long that was reserved by `now`. Ways are not reserved.
+    pub(super) fn busy(&self, now: Time, plan: &Plan) -> Vec<Vec<Span>> {
+        match self {
+            Self::Contended(fabric) => fabric.busy(now),
+            Self::Exclusive(_) => {
+                let links = plan.graph.links.iter();
+                links.map(|link| vec![Span::ZERO; link.wavelengths as usize]).collect()
+            }
+        }
+    }
+
+    /// By fibre, how many wavelengths are reserved at `now`.
+    pub(super) fn taken(&self, now: Time, plan: &Plan) -> Vec<u32> {
+        match self {
+            Self::Contended(fabric) => fabric.taken(now),
+            Self::Exclusive(_) => vec![0; plan.graph.links.len()],
+        }
+    }
+
+    /// Adds the packets that cross by themselves.
+    pub(super) fn under_way(&self, found: &mut UnderWay) {
+        if let Self::Exclusive(fabric) = self {
+            fabric.under_way(found);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What bursts cross: nodes and fibres, the routes over them, and what the scenario says of all.
+//! Everybody reads it; only a failure changes it, as routes are found anew.
+
+use burstlab_units::Span;
+use serde::{Deserialize, Serialize};
+
+use super::burst::Burst;
+use super::routing::CurrentRoutes;
+use super::rules::Rules;
+use crate::scenario::{Resolved, Scenario};
+use crate::topology::Graph;
+use crate::world::surgery::Named;
+
+/// The network as a scenario describes it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    /// Not stored: no event changes it.
+    #[serde(skip)]
+    pub(super) scenario: Scenario,
+    /// Not stored: the scenario has its nodes and fibres, which no event changes.
+    #[serde(skip)]
+    pub(super) graph: Graph,
+    /// Not stored: the scenario has them, and no event changes them.
+    #[serde(skip)]
+    pub(super) rules: Rules,
+    pub(super) routes: CurrentRoutes,
+}
+
+impl Plan {
+    pub(super) fn new(resolved: &Resolved) -> Self {
+        let (graph, routes) = resolved.graph_and_routes();
+        Self {
+            scenario: resolved.scenario.clone(),
+            graph,
+            rules: Rules::new(&resolved.scenario, &resolved.assembly),
+            routes: CurrentRoutes::new(routes),
+        }
+    }
+
+    /// Takes what is not stored from that of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        (self.scenario, self.graph, self.rules) = (fresh.scenario, fresh.graph, fresh.rules);
+        self.routes.adopt(fresh.routes);
+    }
+
+    /// Finds the routes anew, around the fibres that they are to keep away from.
+    pub(super) fn reroute(&mut self, avoided: &[bool]) {
+        let network = &self.scenario.network;
+        self.routes.follow(network.routes_around(&self.graph, avoided, &self.routes));
+    }
+
+    /// Which way the bursts of a path go from one node to another: there, or back.
+    #[inline]
+    pub(super) fn way(&self, (from, to): (u32, u32)) -> usize {
+        usize::from(from > to)
+    }
+
+    /// The node at which the header of a burst stands that has `hop` fibres behind it.
+    #[inline]
+    pub(super) fn node_at(&self, burst: &Burst, hop: usize) -> u32 {
+        match hop {
+            0 => burst.from,
+            _ => self.graph.link(burst.route[hop - 1]).to,
+        }
+    }
+
+    /// The number of a node in tables: from 1, and on a path from the first core node on, behind
+    /// the ingress.
+    pub(super) fn number_of(&self, node: u32) -> usize {
+        node as usize + usize::from(self.rules.control)
+    }
+
+    /// The nodes that a fibre joins, counted from 1.
+    pub(super) fn joined_by(&self, link: u32) -> (u32, u32) {
+        let link = self.graph.link(link);
+        (link.from + 1, link.to + 1)
+    }
+
+    /// Propagation over the first `hops` fibres of a burst's way.
+    pub(super) fn reach(&self, burst: &Burst, hops: usize) -> Span {
+        let route = burst.route[..hops].iter();
+        route.fold(Span::ZERO, |sum, &link| sum + self.graph.link(link).delay)
+    }
+
+    /// What a burst is called.
+    #[inline]
+    pub(super) fn named(&self, burst: &Burst) -> Named {
+        (self.rules.counter(burst.from), burst.number)
+    }
+}

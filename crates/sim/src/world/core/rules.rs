@@ -1,0 +1,180 @@
+//! What a scenario says of a mesh, ready for use.
+
+use std::collections::BTreeSet;
+
+use burstlab_kernel::Stream;
+use burstlab_optical::scheduling::Conversion;
+use burstlab_optical::signalling::offset_needed;
+use burstlab_units::{Bytes, Rate, Serializer, Span};
+
+use crate::scenario::{
+    ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
+    RouteChoice, Scenario, Topology,
+};
+use crate::topology::{Graph, Routes};
+
+/// Longer than any run.
+const BEYOND: Span = Span::from_secs(9_000_000);
+
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) rate: Rate,
+    /// Whether headers go ahead of bursts: in a mesh.
+    pub(super) control: bool,
+    /// Whether the links to receivers drop packets: when, a sender may have to know by then.
+    pub(super) drops_behind: bool,
+    pub(super) protocol: Protocol,
+    pub(super) processing: Span,
+    pub(super) guard: Span,
+    pub(super) offset: Option<Span>,
+    pub(super) switching: Span,
+    /// Time of a header on a control channel.
+    pub(super) sending: Span,
+    pub(super) requests: u32,
+    pub(super) retry: Span,
+    pub(super) conversion: Conversion,
+    pub(super) contention: Vec<Resolution>,
+    /// Whether a burst keeps its wavelength until `contention` comes to conversion.
+    pub(super) keeps_wavelength: bool,
+    /// Fibres that a burst may cross beyond its route.
+    pub(super) detour: usize,
+    pub(super) trailer: bool,
+    /// How often a burst is sent again.
+    pub(super) resends: u32,
+    pub(super) buffer: u64,
+    pub(super) wait: Span,
+    pub(super) fifo: bool,
+    /// Whether a burst sets out on a wavelength that is drawn.
+    pub(super) random_wavelength: bool,
+    pub(super) choice: RouteChoice,
+    pub(super) class_offsets: Vec<Span>,
+    /// Classes that bursts can have, rising, where they can have more than one; else none.
+    pub(super) burst_classes: Vec<u32>,
+    /// Whether connections have data in both directions.
+    pub(super) both_ways: bool,
+    /// How often a burst may pass a delay line at a node.
+    pub(super) passes: usize,
+    /// Whether packets come in batches.
+    pub(super) batched: bool,
+    /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
+    pub(super) cuts: bool,
+}
+
+/// Classes that bursts of a scenario can have, rising; none where they can have one alone.
+fn burst_classes(scenario: &Scenario, thresholds: Option<&[u32]>) -> Vec<u32> {
+    let queued = match (thresholds, scenario.edge.queues) {
+        (Some(thresholds), _) => (0..=thresholds.len() as u32).collect(),
+        (None, Queues::Class) => scenario.packet_classes(),
+        // Each burst has packets of any class, and an offset time as of class 0.
+        (None, Queues::Destination | Queues::Flow) => match scenario.packet_classes() {
+            none if none.is_empty() => none,
+            _ => BTreeSet::from([0]),
+        },
+    };
+    let drawn = scenario.bursts.iter().map(|bursts| bursts.class);
+    let all: BTreeSet<u32> = queued.into_iter().chain(drawn).collect();
+    if all.len() > 1 { all.into_iter().collect() } else { Vec::new() }
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self::new(&Scenario::default(), &EdgeAssembly::default())
+    }
+}
+
+impl Rules {
+    pub(super) fn new(scenario: &Scenario, assembly: &EdgeAssembly) -> Self {
+        let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);
+        let lists = |what| core.contention.contains(&what);
+        let thresholds = assembly.data.thresholds();
+        let (_, _, room) = scenario.access.receiver_side();
+        Self {
+            rate: scenario.network.link_rate,
+            control: scenario.network.topology != Topology::Path,
+            drops_behind: room.packets.is_some() || room.bytes.is_some(),
+            protocol: signalling.protocol,
+            processing: signalling.processing,
+            guard: signalling.guard(),
+            offset: signalling.offset,
+            switching: signalling.switching,
+            sending: Serializer::new(signalling.rate.unwrap_or(scenario.network.link_rate))
+                .next(signalling.header_size),
+            requests: signalling.requests,
+            retry: signalling.retry,
+            conversion: match core.conversion {
+                ConversionKind::Full => Conversion::Full,
+                ConversionKind::None => Conversion::None,
+                ConversionKind::Limited => Conversion::Limited(core.conversion_range.unwrap_or(0)),
+            },
+            contention: core.contention.clone(),
+            keeps_wavelength: lists(Resolution::Conversion),
+            detour: core.detour(),
+            trailer: core.segmentation.trailer,
+            resends: if lists(Resolution::Retransmission) {
+                core.retransmission.attempts
+            } else {
+                0
+            },
+            buffer: core.retransmission.buffer.map_or(u64::MAX, Bytes::get),
+            wait: core.retransmission.wait,
+            fifo: edge.port == IngressPort::Fifo,
+            random_wavelength: edge.wavelength == FirstWavelength::Random,
+            choice: scenario.network.route_choice(),
+            class_offsets: edge.class_offsets.clone(),
+            burst_classes: burst_classes(scenario, thresholds),
+            passes: core.delay_lines.passes as usize,
+            batched: !scenario.batches.is_empty(),
+            cuts: lists(Resolution::Segmentation),
+            both_ways: scenario.goes_both_ways(),
+        }
+    }
+
+    /// By pair of nodes with hosts, where routes take turns: which is first. Each pair draws it, so
+    /// that pairs that begin together are not in step.
+    pub(super) fn turns(&self, graph: &Graph, routes: &Routes, draws: &Stream) -> Vec<u32> {
+        match self.choice {
+            RouteChoice::RoundRobin => {
+                let edges = graph.edges();
+                let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+                let turn = |(ordinal, (from, to)): (u64, (u32, u32))| {
+                    let [share, _] = draws.uniforms(ordinal);
+                    (share * routes.of(from, to).len() as f64) as u32
+                };
+                (0..).zip(pairs).map(turn).collect()
+            }
+            RouteChoice::First | RouteChoice::Random | RouteChoice::Ecmp => Vec::new(),
+        }
+    }
+
+    /// Which count of bursts those from a node belong to: on a path those of ACKs have their own.
+    #[inline]
+    pub(super) fn counter(&self, from: u32) -> usize {
+        usize::from(!self.control && !self.both_ways && from > 0)
+    }
+
+    /// Offset time of a burst of `class` whose route has `hops` fibres.
+    pub(super) fn offset(&self, hops: usize, class: u32) -> Span {
+        let headers = (hops + self.detour) as u32;
+        let usual = offset_needed(headers, self.processing, self.guard);
+        let usual = self.offset.unwrap_or(usual);
+        usual + self.class_offsets.get(class as usize).copied().unwrap_or(Span::ZERO)
+    }
+
+    /// How far a header must be ahead of its burst that `hops` nodes are still to schedule.
+    pub(super) fn ahead(&self, hops: usize) -> Span {
+        let hops = hops as u64;
+        self.processing * hops + self.sending * hops.saturating_sub(1) + self.switching
+    }
+
+    /// How long a burst of `size` takes, at least a picosecond. One that takes longer than any run
+    /// takes that long: it does not land in the run.
+    pub(super) fn hold(&self, size: Bytes) -> Span {
+        Serializer::new(self.rate).next(size).clamp(Span::from_ps(1), BEYOND)
+    }
+
+    /// What `span` has room for.
+    pub(super) fn bytes_in(&self, span: Span) -> Bytes {
+        let bits = u128::from(span.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
+        Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+    }
+}
