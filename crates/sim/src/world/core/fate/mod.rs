@@ -106,13 +106,9 @@ impl Fates {
     /// Whether for certain the scenario prescribes no loss of a burst of this kind that is closed
     /// from the first of two times to the last.
     #[inline]
-    pub(crate) fn spares(
-        &mut self,
-        kind: BurstKind,
-        times: impl FnOnce() -> (Time, Time),
-    ) -> bool {
+    pub(crate) fn spares(&mut self, kind: BurstKind, ends: impl FnOnce() -> (Time, Time)) -> bool {
         let rule = if kind == BurstKind::Data { &mut self.data } else { &mut self.acks };
-        rule.spares(times)
+        rule.spares(ends)
     }
 
     /// Whether a script loses this very packet as it reaches its ingress.
