@@ -28,7 +28,7 @@ from burstlab.provenance import came_inside
 from burstlab.results import Replication, Result, marks_of
 from burstlab.simulation import override, resolve
 from burstlab.sums import FIELD, sealed, sum_of
-from burstlab.tables import TRACES, Recorded, Table
+from burstlab.tables import Recorded, Table, to_trace
 
 #: Clocks by which live hosts can run.
 CLOCKS = ("virtual", "wall")
@@ -152,7 +152,7 @@ def live(
     resolved = resolve(document)
     if not resolved.get("live"):
         raise ScenarioError("live", "", "there is no live host", "add entries of [[live]]")
-    tables = _tables(trace, out)
+    tables = _tables(trace, resolved, out)
     _refuse_programs(resolved)
     chosen = _clock(clock, kernel)
     if out is None:
@@ -180,14 +180,11 @@ def _refuse_folder(folder: Path) -> None:
         )
 
 
-def _tables(trace: Iterable[str] | str, out: object) -> list[str]:
-    asked = [trace] if isinstance(trace, str) else list(trace)
-    for name in asked:
-        if name not in TRACES:
-            raise unknown("table to trace", name, TRACES)
-    if asked and out is None:
+def _tables(trace: Iterable[str] | str, resolved: Document, out: object) -> list[str]:
+    tables = to_trace(trace, resolved)
+    if tables and out is None:
         raise InputError("tables of live hosts need a directory\n  fix: add --out DIR")
-    return [name for name in TRACES if name in asked]
+    return tables
 
 
 def _refuse_programs(resolved: Document) -> None:

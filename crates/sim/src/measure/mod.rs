@@ -5,6 +5,7 @@ mod chunks;
 mod columns;
 mod completion;
 mod connections;
+mod datagrams;
 mod digest;
 mod fates;
 mod histogram;

@@ -5,6 +5,7 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
+use super::datagrams::Datagrams;
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
@@ -26,11 +27,14 @@ pub struct Trace {
     /// A row for each time-out, fast retransmission, early repair and spurious retransmission, and
     /// a table of the losses behind them.
     pub ledger: bool,
+    /// What packets of third-party hosts say, byte for byte, and the secrets that decrypt it; with
+    /// `packets`, whose rows they are of.
+    pub datagrams: bool,
 }
 
 impl Trace {
     /// The names of the tables.
-    pub const NAMES: [&str; 4] = ["packets", "bursts", "cwnd", "ledger"];
+    pub const NAMES: [&str; 5] = ["packets", "bursts", "cwnd", "ledger", "datagrams"];
 
     /// Adds the table called `name`; returns whether there is one.
     pub fn add(&mut self, name: &str) -> bool {
@@ -39,6 +43,7 @@ impl Trace {
             "bursts" => self.bursts = true,
             "cwnd" => self.cwnd = true,
             "ledger" => self.ledger = true,
+            "datagrams" => (self.packets, self.datagrams) = (true, true),
             _ => return false,
         }
         true
@@ -47,7 +52,10 @@ impl Trace {
 
 pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
 const STATES: &[&str] =
-    &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss"];
+    &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss", "unknown"];
+/// Of a third-party host.
+const RECOVERY: u8 = 2;
+const UNKNOWN: u8 = 6;
 const STEPS: &[&str] = &[
     "port",
     "header",
@@ -185,7 +193,7 @@ table! {
         rtt_ps: u64 => Column::U64,
         srtt_ps: u64 => Column::U64,
         rttvar_ps: u64 => Column::U64,
-        backoff: u32 => Column::U32,
+        backoff: u64 => Column::U64,
         rto_ps: u64 => Column::U64,
         state: u8 => |codes| Column::Category(codes, STATES),
         sample_ps: u64 => Column::U64,
@@ -198,6 +206,7 @@ table! {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     packets: Option<Box<Packets>>,
+    datagrams: Option<Box<Datagrams>>,
     rates: Option<Box<Chunks<RateTable>>>,
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
     bursts: Option<Box<Chunks<BurstTable, Time>>>,
@@ -276,9 +285,9 @@ pub(crate) struct SenderNow {
     ssthresh: f64,
     in_flight: u64,
     /// The last sample, its smoothed value and its variance.
-    rtt: [Span; 3],
-    rto: Span,
-    backoff: u32,
+    rtt: [Option<Span>; 3],
+    rto: Option<Span>,
+    backoff: Option<u32>,
     state: u8,
     base_rtt: Option<Span>,
     queued: Option<f64>,
@@ -291,9 +300,9 @@ impl SenderNow {
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),
             in_flight: sender.in_flight(),
-            rtt: [rtt.sample, rtt.smoothed, rtt.variance],
-            rto: sender.rto(),
-            backoff: rtt.backoff,
+            rtt: [rtt.sample, rtt.smoothed, rtt.variance].map(Some),
+            rto: Some(sender.rto()),
+            backoff: Some(rtt.backoff),
             state: sender.state() as u8,
             base_rtt: sender.base_rtt(),
             queued: sender.queued(),
@@ -303,17 +312,16 @@ impl SenderNow {
     /// That of a stack of others, in packets; what it does not tell is none.
     pub(crate) fn of_host(host: &HostState, recovers: bool) -> Self {
         let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
-        let slow =
-            host.ssthresh.is_none_or(|ssthresh| host.cwnd.is_none_or(|cwnd| cwnd < ssthresh));
-        let rtt = host.rtt.unwrap_or_default();
+        let is_slow = |cwnd| host.ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);
+        let outside = host.cwnd.map_or(UNKNOWN, |cwnd| u8::from(!is_slow(cwnd)));
         Self {
             cwnd: host.cwnd.map_or(f64::NAN, packets),
             ssthresh: host.ssthresh.map_or(f64::NAN, packets),
             in_flight: host.in_flight.div_ceil(host.packet.max(1)),
-            rtt: [rtt, rtt, Span::ZERO],
-            rto: host.timeout.unwrap_or_default(),
-            backoff: 1,
-            state: if recovers { 2 } else { u8::from(!slow) },
+            rtt: [None, host.rtt, None],
+            rto: host.timeout,
+            backoff: None,
+            state: if recovers { RECOVERY } else { outside },
             base_rtt: None,
             queued: None,
         }
@@ -324,6 +332,7 @@ impl Recorder {
     pub(crate) fn new(trace: Trace) -> Self {
         Self {
             packets: trace.packets.then(Box::default),
+            datagrams: trace.datagrams.then(Box::default),
             rates: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
             hops: trace.bursts.then(Box::default),
@@ -336,6 +345,7 @@ impl Recorder {
     /// Sets the rows of a chunk, a power of two, before there is any.
     pub(crate) fn set_chunk(&mut self, rows: u32) {
         self.packets.iter_mut().for_each(|packets| packets.set_chunk(rows));
+        self.datagrams.iter_mut().for_each(|datagrams| datagrams.set_chunk(rows));
         self.rates.iter_mut().for_each(|rates| rates.set_chunk(rows));
         self.bursts.iter_mut().for_each(|bursts| bursts.set_chunk(rows));
         self.hops.iter_mut().for_each(|hops| hops.set_chunk(rows));
@@ -350,6 +360,26 @@ impl Recorder {
         match &mut self.packets {
             Some(packets) => packets.sent(now, flow, packet),
             None => NO_ROW,
+        }
+    }
+
+    /// Whether it is recorded what packets of third-party hosts say.
+    #[inline]
+    pub(crate) fn traces_datagrams(&self) -> bool {
+        self.datagrams.is_some()
+    }
+
+    /// The packet that comes next, of `flow`, says this.
+    pub(crate) fn says(&mut self, flow: u32, bytes: &[u8]) {
+        if let (Some(packets), Some(datagrams)) = (&self.packets, &mut self.datagrams) {
+            datagrams.add(packets.added(), flow, bytes);
+        }
+    }
+
+    /// Hosts of `flow` have agreed on secrets, which are lines of a key log.
+    pub(crate) fn secrets(&mut self, flow: u32, lines: &str) {
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.agree(flow, lines);
         }
     }
 
@@ -525,9 +555,9 @@ impl Recorder {
             (&mut table.rttvar_ps, variance),
             (&mut table.rto_ps, sender.rto),
         ] {
-            column.push(Span::as_ps(span));
+            column.push(span.map_or(NONE, Span::as_ps));
         }
-        table.backoff.push(sender.backoff);
+        table.backoff.push(sender.backoff.map_or(NONE, u64::from));
         table.state.push(sender.state);
         table.sample_ps.push(row.sample.map_or(NONE, Span::as_ps));
         table.base_rtt_ps.push(sender.base_rtt.map_or(NONE, Span::as_ps));
@@ -551,6 +581,7 @@ impl Recorder {
     /// Rows that were not handed over.
     pub(crate) fn held(&self) -> u64 {
         self.packets.as_ref().map_or(0, |packets| packets.held())
+            + self.datagrams.as_ref().map_or(0, |datagrams| datagrams.held())
             + self.rates.as_ref().map_or(0, |rates| rates.held())
             + self.bursts.as_ref().map_or(0, |bursts| bursts.held())
             + self.hops.as_ref().map_or(0, |hops| hops.held())
@@ -562,6 +593,7 @@ impl Recorder {
     /// Hands over the chunks whose rows are final at `now`.
     pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
         let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
+        let datagrams = self.datagrams.iter_mut().flat_map(|datagrams| datagrams.drain());
         let rates = self.rates.iter_mut().flat_map(|rates| rates.drain(|()| true));
         let landed = move |latest: &Time| *latest <= now;
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
@@ -569,7 +601,7 @@ impl Recorder {
         let steps = self.steps.iter_mut().flat_map(|steps| steps.drain(|()| true));
         let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
         let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
-        let packets = packets.chain(rates);
+        let packets = packets.chain(datagrams).chain(rates);
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
@@ -577,6 +609,8 @@ impl Recorder {
     /// steps of bursts have tables in a mesh alone, though no burst was sent there.
     pub(crate) fn finish(self, end: Time, mesh: bool) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
+        let datagrams = self.datagrams.into_iter().flat_map(|datagrams| datagrams.finish());
+        let packets = packets.chain(datagrams);
         // Where there are slots.
         let rates = self.rates.into_iter().filter(|rates| rates.added() > 0);
         let packets = packets.chain(rates.flat_map(|rates| rates.finish()));
