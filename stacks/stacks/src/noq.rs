@@ -85,8 +85,8 @@ fn client(
     secrets: &Secrets,
     transport: &Arc<TransportConfig>,
 ) -> ClientConfig {
-    let tls =
-        QuicClientConfig::try_from(identity.client_with(secrets)).expect("TLS 1.3 has the suites");
+    let tls = identity.client_with(secrets);
+    let tls = QuicClientConfig::try_from(tls).expect("TLS 1.3 has the suites");
     let mut config = ClientConfig::new(Arc::new(tls));
     config.transport_config(Arc::clone(transport));
     config

@@ -1,6 +1,6 @@
 //! The tables of a traced run. What is not traced costs one test of a flag.
 
-use burstlab_tcp::{Ack, Sender};
+use burstlab_tcp::Ack;
 use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
@@ -11,7 +11,7 @@ use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
 use super::rates::{RateRow, RateTable};
-use crate::scenario::HostState;
+use super::windows::{CwndRow, CwndTable};
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,11 +51,6 @@ impl Trace {
 }
 
 pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
-const STATES: &[&str] =
-    &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss", "unknown"];
-/// Of a third-party host.
-const RECOVERY: u8 = 2;
-const UNKNOWN: u8 = 6;
 const STEPS: &[&str] = &[
     "port",
     "header",
@@ -75,7 +70,6 @@ const STEPS: &[&str] = &[
     "spared",
     "dark",
 ];
-const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
 /// What nodes do for a burst; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,17 +108,6 @@ pub(crate) enum Step {
     Spared = 15,
     /// The fibre that it asks for is down.
     Dark = 16,
-}
-
-/// What happened at a sender; the order is that of its labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CwndEvent {
-    /// An ACK was processed.
-    Ack = 0,
-    /// The retransmission timer fired.
-    Timeout = 1,
-    /// A fast retransmission began.
-    FastRetransmit = 2,
 }
 
 table! {
@@ -177,28 +160,6 @@ table! {
         wait_ps: u64 => Column::U64,
         packets: u32 => Column::U32,
         bytes: u64 => Column::U64,
-    }
-}
-
-table! {
-    /// One row an event at a sender.
-    CwndTable, "cwnd" {
-        t_ps: u64 => Column::U64,
-        flow: u32 => Column::U32,
-        event: u8 => |codes| Column::Category(codes, CWND_EVENTS),
-        ack: i64 => Column::I64,
-        cwnd: f64 => Column::F64,
-        ssthresh: f64 => Column::F64,
-        in_flight: u64 => Column::U64,
-        rtt_ps: u64 => Column::U64,
-        srtt_ps: u64 => Column::U64,
-        rttvar_ps: u64 => Column::U64,
-        backoff: u64 => Column::U64,
-        rto_ps: u64 => Column::U64,
-        state: u8 => |codes| Column::Category(codes, STATES),
-        sample_ps: u64 => Column::U64,
-        base_rtt_ps: u64 => Column::U64,
-        queued: f64 => Column::F64,
     }
 }
 
@@ -265,67 +226,6 @@ pub(crate) struct StepRow {
     pub(crate) wait: Span,
     /// Packets and bytes that are cut off.
     pub(crate) cut: (u32, u64),
-}
-
-/// What happened at a sender, after it happened.
-pub(crate) struct CwndRow {
-    pub(crate) now: Time,
-    pub(crate) flow: u32,
-    pub(crate) event: CwndEvent,
-    /// The highest in-order segment of the ACK, or -1.
-    pub(crate) ack: i64,
-    /// The round trip that it measured.
-    pub(crate) sample: Option<Span>,
-    pub(crate) sender: SenderNow,
-}
-
-/// What a row tells of a sender.
-pub(crate) struct SenderNow {
-    cwnd: f64,
-    ssthresh: f64,
-    in_flight: u64,
-    /// The last sample, its smoothed value and its variance.
-    rtt: [Option<Span>; 3],
-    rto: Option<Span>,
-    backoff: Option<u32>,
-    state: u8,
-    base_rtt: Option<Span>,
-    queued: Option<f64>,
-}
-
-impl SenderNow {
-    pub(crate) fn of(sender: &Sender) -> Self {
-        let rtt = sender.rtt();
-        Self {
-            cwnd: sender.cwnd(),
-            ssthresh: sender.ssthresh(),
-            in_flight: sender.in_flight(),
-            rtt: [rtt.sample, rtt.smoothed, rtt.variance].map(Some),
-            rto: Some(sender.rto()),
-            backoff: Some(rtt.backoff),
-            state: sender.state() as u8,
-            base_rtt: sender.base_rtt(),
-            queued: sender.queued(),
-        }
-    }
-
-    /// That of a stack of others, in packets; what it does not tell is none.
-    pub(crate) fn of_host(host: &HostState, recovers: bool) -> Self {
-        let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
-        let is_slow = |cwnd| host.ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);
-        let outside = host.cwnd.map_or(UNKNOWN, |cwnd| u8::from(!is_slow(cwnd)));
-        Self {
-            cwnd: host.cwnd.map_or(f64::NAN, packets),
-            ssthresh: host.ssthresh.map_or(f64::NAN, packets),
-            in_flight: host.in_flight.div_ceil(host.packet.max(1)),
-            rtt: [None, host.rtt, None],
-            rto: host.timeout,
-            backoff: None,
-            state: if recovers { RECOVERY } else { outside },
-            base_rtt: None,
-            queued: None,
-        }
-    }
 }
 
 impl Recorder {
@@ -538,30 +438,9 @@ impl Recorder {
 
     /// Something happened at a sender.
     pub(crate) fn cwnd(&mut self, row: &CwndRow) {
-        let Some(rows) = &mut self.cwnd else { return };
-        let table = &mut rows.add().rows;
-        let sender = &row.sender;
-        table.t_ps.push(row.now.as_ps());
-        table.flow.push(row.flow);
-        table.event.push(row.event as u8);
-        table.ack.push(row.ack);
-        table.cwnd.push(sender.cwnd);
-        table.ssthresh.push(sender.ssthresh);
-        table.in_flight.push(sender.in_flight);
-        let [sample, smoothed, variance] = sender.rtt;
-        for (column, span) in [
-            (&mut table.rtt_ps, sample),
-            (&mut table.srtt_ps, smoothed),
-            (&mut table.rttvar_ps, variance),
-            (&mut table.rto_ps, sender.rto),
-        ] {
-            column.push(span.map_or(NONE, Span::as_ps));
+        if let Some(rows) = &mut self.cwnd {
+            rows.add().rows.push(row);
         }
-        table.backoff.push(sender.backoff.map_or(NONE, u64::from));
-        table.state.push(sender.state);
-        table.sample_ps.push(row.sample.map_or(NONE, Span::as_ps));
-        table.base_rtt_ps.push(sender.base_rtt.map_or(NONE, Span::as_ps));
-        table.queued.push(sender.queued.unwrap_or(f64::NAN));
     }
 
     /// Something happened that the causal ledger explains.
