@@ -21,6 +21,7 @@ from burstlab.engine import fault
 from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioError, unknown
 from burstlab.live import kernels, virtual, wall
 from burstlab.live.programs import program_of
+from burstlab.live.times import FOLDER, own_times
 from burstlab.live.watching import MOST_PRINTED, Hung, Printed
 from burstlab.loading import Document, ScenarioLike, admitted
 from burstlab.parquet import Part, Store, assemble, writing
@@ -35,9 +36,6 @@ CLOCKS = ("virtual", "wall")
 
 #: By the wall clock, a run is late where an event in a hundred is later than this, in s.
 LATE_S = 1e-3
-
-#: Where in the directory of a result that is kept which is of live hosts alone.
-FOLDER = "live"
 
 _OUTCOME = "live.json"
 
@@ -253,7 +251,8 @@ class _Job:
             raise self._keeping(error, place) from None
         told = self._told(done)
         seconds = time.perf_counter() - started
-        one = Replication(json.loads(done["summary"]), Recorded(list, 0))
+        summary = own_times(json.loads(done["summary"]), self._resolved, told, done["carried_ps"])
+        one = Replication(summary, Recorded(list, 0))
         result = Result(
             self._resolved, self._seed, _core.__version__, seconds, [one], done["interrupted"]
         )
