@@ -4,7 +4,7 @@ use burstlab_tcp::Sender;
 use burstlab_units::{Span, Time};
 
 use super::columns::{Column, NONE, table};
-use crate::scenario::HostState;
+use burstlab_scenario::HostState;
 
 const STATES: &[&str] =
     &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss", "unknown"];
