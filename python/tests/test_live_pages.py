@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def _own(programs, carried, warmup="0 s"):
 
 
 def test_own_times_are_those_of_the_flow_and_of_its_programs():
-    def program(address, ended_s=3.0, **more):
+    def program(address: str, ended_s: float = 3.0, **more: Any) -> dict[str, Any]:
         usual = {"address": address, "server": False, "status": 0, "stopped": False}
         return usual | {"ended_s": ended_s} | more
 

@@ -99,8 +99,9 @@ def key_log(result: Result, replication: int, flows: Collection[int]) -> bytes:
 
 def in_ipv4(says: bytes, ends: tuple[int, int], *, back: bool, row: int) -> bytes:
     """Return a datagram with headers of IPv4 and UDP before it."""
-    ports = PORTS[::-1] if back else PORTS
-    head, _ = headers.udp(ends[::-1] if back else ends, ports, len(says), row, says)
+    (source, target), (own, other) = ends, PORTS
+    ends, ports = ((target, source), (other, own)) if back else (ends, PORTS)
+    head, _ = headers.udp(ends, ports, len(says), row, says)
     return head + says
 
 

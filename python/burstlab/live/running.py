@@ -251,7 +251,9 @@ class _Job:
             raise self._keeping(error, place) from None
         told = self._told(done)
         seconds = time.perf_counter() - started
-        summary = own_times(json.loads(done["summary"]), self._resolved, told, done["carried_ps"])
+        summary: Any = own_times(
+            json.loads(done["summary"]), self._resolved, told, done["carried_ps"]
+        )
         one = Replication(summary, Recorded(list, 0))
         result = Result(
             self._resolved, self._seed, _core.__version__, seconds, [one], done["interrupted"]
