@@ -105,7 +105,8 @@ def test_own_times_are_those_of_the_flow_and_of_its_programs():
     assert _own(both, [None, None])["goodput_bps"] == 8e6
     # A server is not waited for; who was stopped or failed has completed nothing.
     assert _own([program("a"), program("b", server=True)], [0, 1])["completed_s"] == 3.0
-    for more in ({"stopped": True}, {"status": 1}, {"status": None}):
+    others: list[dict[str, Any]] = [{"stopped": True}, {"status": 1}, {"status": None}]
+    for more in others:
         assert _own([program("a"), program("b", **more)], [0, 1])["completed_s"] is None
 
 
