@@ -25,7 +25,6 @@ from burstlab.errors import (
     InputError,
     Interrupted,
     MemoryExceeded,
-    unknown,
 )
 from burstlab.interrupts import deferred
 from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_document
@@ -33,7 +32,7 @@ from burstlab.parameters import tcp_of
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
 from burstlab.summary_text import read_summary, shortened
-from burstlab.tables import TRACES, Recorded
+from burstlab.tables import Recorded, to_trace
 from burstlab.underway import UnderWay, threads, workers_asked
 
 Progress = Callable[[float], None]
@@ -172,7 +171,8 @@ def run(
     replications
         Number of independent repetitions; by default that of the scenario.
     trace
-        Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``, ``"ledger"``.
+        Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``, ``"ledger"`` and, of
+        third-party hosts, ``"datagrams"``.
     out
         Directory to write to, as `Result.write` does: the tables go there while the run goes on,
         and are read from there when they are asked for, so that memory does not grow with them.
@@ -290,7 +290,7 @@ def run_resolved(
     kept: Checkpoints | None = None,
 ) -> Result:
     """Run the given replications of a scenario that is already resolved."""
-    tables = _tables_to_trace(trace)
+    tables = to_trace(trace, resolved)
     if tables and kept is not None:
         raise InputError(
             "a traced run has no checkpoints\n  fix: leave out the trace, or the checkpoints"
@@ -535,11 +535,3 @@ def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
             one = future.result()
             found.append(replace(one, summary=shortened(one.summary)))
     return found
-
-
-def _tables_to_trace(trace: Iterable[str] | str) -> list[str]:
-    asked = [trace] if isinstance(trace, str) else list(trace)
-    for name in asked:
-        if name not in TRACES:
-            raise unknown("table to trace", name, TRACES)
-    return [name for name in TRACES if name in asked]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 #: What is recorded only when asked for.
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 
+#: What packets of third-party hosts say, byte for byte, which is recorded with ``packets`` where it
+#: is asked for by name.
+DATAGRAMS = "datagrams"
+
 #: Tables of a mesh, which need no recording.
 MESH = ("histograms", "connections", "samples")
 
@@ -40,6 +44,8 @@ WITH = (
     "bursts_hops",
     "bursts_steps",
     "ledger_losses",
+    DATAGRAMS,
+    "datagrams_keys",
 )
 
 #: All tables but ``flows``.
@@ -55,6 +61,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "bursts": ("replication", "direction", "burst"),
     "packets_sack": ("replication", "packet", "left", "right"),
     "packets_acks": ("replication", "packet"),
+    "datagrams": ("replication", "packet", "word"),
+    "datagrams_keys": ("replication", "word"),
     "ledger": ("replication", "event"),
     "ledger_losses": ("replication", "event", "seq"),
     "connections": ("replication", "id"),
@@ -62,6 +70,21 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "histograms": ("replication", "of", "kind", "value"),
     "queues": ("replication", "t_ps", "from", "to", "class", "route"),
 }
+
+
+def to_trace(trace: Iterable[str] | str, resolved: Mapping[str, Any]) -> list[str]:
+    """Return the tables that a run of a scenario is to record, in their order; refuse others."""
+    asked = [trace] if isinstance(trace, str) else list(trace)
+    known = (*TRACES, DATAGRAMS)
+    for name in asked:
+        if name not in known:
+            raise unknown("table to trace", name, known)
+    if DATAGRAMS in asked and not any(flow.get("stack") for flow in resolved.get("flows", ())):
+        raise InputError(
+            "datagrams are of third-party hosts, and this scenario has none\n"
+            "  fix: leave out the trace of datagrams, or give a flow a stack"
+        )
+    return [name for name in known if name in asked]
 
 
 def not_recorded(name: str) -> NotRecorded:

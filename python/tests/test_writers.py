@@ -640,7 +640,8 @@ def test_a_page_is_whole_or_not_there(given, tmp_path):
 
 
 def test_the_folder_of_live_hosts_is_no_others(tmp_path):
-    from burstlab.live.running import FOLDER, _refuse_folder  # pyright: ignore[reportPrivateUsage]
+    from burstlab.live.running import _refuse_folder  # pyright: ignore[reportPrivateUsage]
+    from burstlab.live.times import FOLDER
 
     folder = tmp_path / FOLDER
     _refuse_folder(folder)

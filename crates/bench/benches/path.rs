@@ -28,7 +28,12 @@ fn path(criterion: &mut Criterion) {
         ("sack", 10, 0.0, Trace::default()),
         ("sack", 100, 0.0, Trace::default()),
         ("sack", 1, 0.01, Trace { ledger: true, ..Trace::default() }),
-        ("sack", 1, 0.01, Trace { packets: true, bursts: true, cwnd: true, ledger: true }),
+        (
+            "sack",
+            1,
+            0.01,
+            Trace { packets: true, bursts: true, cwnd: true, ledger: true, datagrams: false },
+        ),
     ];
     for (variant, flows, probability, trace) in cases {
         let resolved = resolved(variant, flows, probability);

@@ -175,7 +175,7 @@ impl Host for LiveHost {
             in_flight: bytes(sample.in_flight),
             packet: u64::from(sample.segment.max(1)),
             rtt: (sample.rtt_us > 0).then(|| span(sample.rtt_us)),
-            timeout: Some(span(sample.rto_us)),
+            timeout: (sample.rto_us > 0).then(|| span(sample.rto_us)),
             received,
             finished: false,
         }

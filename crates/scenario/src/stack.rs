@@ -204,6 +204,12 @@ pub trait Host: fmt::Debug + Send {
         3
     }
 
+    /// Lines of a key log (as NSS writes them) for the secrets that it has agreed on since it was
+    /// asked last; `None` where there are none. Only a run that records datagrams asks.
+    fn take_secrets(&mut self) -> Option<String> {
+        None
+    }
+
     /// How it stands.
     fn state(&self) -> HostState;
 }

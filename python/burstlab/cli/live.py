@@ -44,7 +44,8 @@ def live(
     set_
         Change a field: path=value. Repeatable.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd, ledger (default: none).
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger, and datagrams (what
+        packets of third-party hosts say) (default: none).
     out
         Directory of the result; what programs print, and how connections stand at each ACK, goes
         to the folder live in it.

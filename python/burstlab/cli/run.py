@@ -62,7 +62,8 @@ def run(
     force
         Replace the result in that directory, once this one is complete.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd, ledger (default: none).
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger, and datagrams (what
+        packets of third-party hosts say) (default: none).
     jobs
         Replications at a time (default: one per processor); it changes no number.
     max_memory

@@ -2,7 +2,9 @@
 
 As there, each direction is a flow of its own, delays are from host to host, and times are in
 nanoseconds. What there is not is left out: histograms, probes, and forwarding, as core nodes switch
-bursts and forward no packet (``timesForwarded`` is 0).
+bursts and forward no packet (``timesForwarded`` is 0). A flow between live hosts is all that these
+say to each other, by whatever protocols and ports: it has no element of the classifier, and is
+refused.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
 
 from burstlab.errors import InputError
+from burstlab.export.datagrams import PORTS as DATAGRAM_PORTS
 from burstlab.export.flows import Flows
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ _COLUMNS = ("replication", "flow", "kind", "size_bytes", "sent_ps", "delivered_p
 
 #: Reasons of Ipv4L3Protocol and Ipv4FlowProbe: a queue was full, and any other.
 _QUEUE, _OTHER = 3, 8
+
+#: Protocols of IP.
+_TCP, _UDP = "6", "17"
 
 #: Addresses and ports as captures have them.
 _SENDERS, _RECEIVERS, _PORTS = (10, 0), (10, 128), (40000, 61000)
@@ -88,6 +94,15 @@ def write(
     flows = Flows(result, replication)
     if flow is not None:
         _ = flows[flow]
+    refused = [number for number in flows.live() if flow in (None, number)]
+    if refused:
+        raise InputError(
+            f"flow {refused[0]} is all that two live hosts say to each other, by several protocols "
+            "and ports, and a flow monitor has one of each\n"
+            "  fix: name another flow (--flow), or export pcapng or csv"
+        )
+    # smoltcp says TCP; the other stacks are QUIC.
+    datagrams = {one for one in flows.third_party() if flows[one].quic}
     found: dict[tuple[int, bool], _Flow] = {}
     for number, back, rows in _parts(result, replication):
         if flow is None or number == flow:
@@ -96,7 +111,7 @@ def write(
         _received(one)
     if not found:
         raise InputError("no packet was recorded\n  fix: run it longer, or name another flow")
-    path.write_bytes(_document(result, found))
+    path.write_bytes(_document(result, found, datagrams))
     return [path]
 
 
@@ -153,7 +168,7 @@ def _received(flow: _Flow) -> None:
     flow.rx = [len(delays), int(size.sum())]
 
 
-def _document(result: Result, found: dict[tuple[int, bool], _Flow]) -> bytes:
+def _document(result: Result, found: dict[tuple[int, bool], _Flow], datagrams: set[int]) -> bytes:
     root = Xml.Element("FlowMonitor")
     about = f" burstlab {result.version}, seed {result.seed}, fingerprint {result.fingerprint} "
     root.append(Xml.Comment(about))
@@ -172,7 +187,7 @@ def _document(result: Result, found: dict[tuple[int, bool], _Flow]) -> bytes:
             Xml.SubElement(one, "packetsDropped", code | {"number": str(packets)})
             Xml.SubElement(one, "bytesDropped", code | {"bytes": str(bytes_)})
         ends = [_address(_SENDERS, number), _address(_RECEIVERS, number)]
-        ports = list(_PORTS)
+        ports = list(DATAGRAM_PORTS if number in datagrams else _PORTS)
         if back:
             ends.reverse()
             ports.reverse()
@@ -183,7 +198,7 @@ def _document(result: Result, found: dict[tuple[int, bool], _Flow]) -> bytes:
                 "flowId": str(index),
                 "sourceAddress": ends[0],
                 "destinationAddress": ends[1],
-                "protocol": "6",
+                "protocol": _UDP if number in datagrams else _TCP,
                 "sourcePort": str(ports[0]),
                 "destinationPort": str(ports[1]),
             },

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from burstlab.export.capture import Sight
     from burstlab.results import Result
 
+#: What a flow between live hosts has as its stack.
+LIVE = "live"
+
+#: Stacks of QUIC.
+QUIC = ("quinn", "noq", "quiche")
+
 #: Bytes of headers where the size of a SYN does not say (ns-2's Vegas sends it in full).
 _HEADERS = 40
 
@@ -62,7 +68,11 @@ class FlowFacts:
     ingress, egress
         Names of its edge nodes.
     stack
-        Whether its hosts have a stack of others.
+        Whether its hosts are third-party.
+    live
+        Whether they are live: a kernel of Linux, and programs.
+    quic
+        Whether they say QUIC, over UDP.
     two_way
         Whether its connection has data in both directions.
     """
@@ -75,6 +85,8 @@ class FlowFacts:
     ingress: str
     egress: str
     stack: bool = False
+    live: bool = False
+    quic: bool = False
     two_way: bool = False
     block: int = 0
     blocks: int = 0
@@ -88,7 +100,7 @@ class FlowFacts:
     def window_bytes(self) -> int:
         """The receiver's window in bytes of data; where it decides on it, the first one.
 
-        0 of a stack of others, whose packets alone have it.
+        0 of third-party hosts, whose packets alone have it.
         """
         return self.window * self.payload if self.scale is None else self.first_window
 
@@ -146,6 +158,7 @@ class Flows:
             label = flow.get("label") or stack
             # The headers of a stack are its own, and so is its window.
             known = _facts(_OF_A_STACK if stack is not None else tcp, ends, label)
+            known = replace(known, live=stack == LIVE, quic=stack in QUIC)
             connection = [known]
             if (reverse := flow.get("reverse")) is not None:
                 name = reverse.get("label") or f"{known.label} (back)"
@@ -167,6 +180,14 @@ class Flows:
     def numbers(self) -> list[int]:
         """Return the numbers of all."""
         return [*range(len(self._static)), *sorted(self._connections)]
+
+    def third_party(self) -> set[int]:
+        """Return the flows whose hosts are third-party."""
+        return {number for number, one in enumerate(self._static) if one.stack}
+
+    def live(self) -> list[int]:
+        """Return the flows between live hosts."""
+        return [number for number, one in enumerate(self._static) if one.live]
 
     def pairs(self) -> set[int]:
         """Return the flows that open connections with data in both directions.

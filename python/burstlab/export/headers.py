@@ -1,4 +1,4 @@
-"""IPv4, TCP and UDP headers with their checksums, for packets whose payload is all zeros.
+"""IPv4, TCP and UDP headers with their checksums; a payload is all zeros where none is given.
 
 A checksum is a sum of 16-bit words modulo 2^16 - 1 (RFC 1071), and 2^16 is 1 modulo that: longer
 numbers are added as they are.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 
-_MODULUS = 0xFFFF
+MODULUS = 0xFFFF
 _TCP = struct.Struct(">BBHHHBBHIIHHIIHHHH")
 _UDP = struct.Struct(">BBHHHBBHIIHHHH")
 _VERSION_AND_LENGTH = 0x4500
@@ -53,7 +53,7 @@ def tcp(
     total = IPV4 + segment
     bits = (TCP + len(options)) // 4 << 12 | flags
     words = sum(ends) + _IS_TCP + segment + sum(ports) + sequence + acknowledged + bits + window
-    check = -(words + int.from_bytes(options, "big")) % _MODULUS
+    check = -(words + int.from_bytes(options, "big")) % MODULUS
     head = _TCP.pack(
         0x45,
         0,
@@ -76,14 +76,19 @@ def tcp(
 
 
 def udp(
-    ends: tuple[int, int], ports: tuple[int, int], payload: int, identification: int = 0
+    ends: tuple[int, int],
+    ports: tuple[int, int],
+    payload: int,
+    identification: int = 0,
+    says: bytes = b"",
 ) -> tuple[bytes, int]:
-    """Return the headers of a datagram, and the length of the packet."""
+    """Return the headers of a datagram that `says` this, or zeros, and the length of the packet."""
     datagram = UDP + payload
     total = IPV4 + datagram
     words = sum(ends) + _IS_UDP + datagram + sum(ports) + datagram
+    words += int.from_bytes(says + bytes(len(says) % 2), "big")
     # No checksum is written as 0 (RFC 768).
-    check = -words % _MODULUS or _MODULUS
+    check = -words % MODULUS or MODULUS
     head = _UDP.pack(
         0x45,
         0,
@@ -103,7 +108,7 @@ def udp(
 
 def _ipv4_check(total: int, identification: int, protocol: int, ends: tuple[int, int]) -> int:
     words = _VERSION_AND_LENGTH + total + identification + _DO_NOT_FRAGMENT
-    return -(words + (_TTL << 8 | protocol) + sum(ends)) % _MODULUS
+    return -(words + (_TTL << 8 | protocol) + sum(ends)) % MODULUS
 
 
 def syn_options(mss: int, *, sack: bool, shift: int | None) -> bytes:

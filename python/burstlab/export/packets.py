@@ -8,6 +8,10 @@ scale that the receiver's window needs), the window of a host that receives no d
 zeros, of which the capture keeps nothing. Where headers are longer than that, as with time stamps,
 the rest is no-operations: what a stamp says is in no table. The simulated TCP does not close
 connections.
+
+Packets of third-party hosts are what these hosts have sent, byte for byte, as the table
+``datagrams`` has them: those of live hosts whole, those of smoltcp between the addresses of the
+capture, and those of QUIC, which says nothing of them, behind headers of IPv4 and UDP.
 """
 
 from __future__ import annotations
@@ -16,8 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstlab.errors import InputError
 from burstlab.export import headers
 from burstlab.export.capture import ACK, DATA, UDP, Sight, check, sights
+from burstlab.export.datagrams import Datagrams, between, in_ipv4, key_log, refuse
 from burstlab.export.flows import FlowFacts, Flows
 from burstlab.export.pcapng import Writer
 from burstlab.tables import NULL
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
 
 #: Bytes that are kept of a packet: all headers.
 SNAP = 96
+
+#: Those of a capture with packets of third-party hosts: all.
+WHOLE = 65535
 
 _SENDERS, _RECEIVERS = 10 << 24, 10 << 24 | 1 << 23
 _SOURCES, _SINKS = 172 << 24 | 16 << 16, 172 << 24 | 24 << 16
@@ -63,12 +72,7 @@ class _Endpoint:
         return 1 + self.facts.bytes_before(segment + 1) - short
 
     def window(self, sight: Sight, *, scaled: bool = True) -> int:
-        """Return the window that an ACK advertises, as its header has it.
-
-        That of a stack of others is unknown: it is as wide as a header can say.
-        """
-        if self.facts.stack:
-            return _FIELD
+        """Return the window that an ACK advertises, as its header has it."""
         self.told = self.facts.window_after(sight, self.told)
         return self.field(self.told) if scaled else min(self.told, _FIELD)
 
@@ -90,7 +94,7 @@ class Capture:
     result, place, flow, replication
         As of `sights`.
     snap
-        Bytes that are kept of a packet.
+        Bytes that are kept of a packet; all of one of third-party hosts.
     """
 
     def __init__(
@@ -111,6 +115,10 @@ class Capture:
         self._only = flow
         self._replication = replication
         self._snap = snap
+        wanted = self._flows.third_party()
+        self._third_party = wanted if flow is None else wanted & {flow}
+        refuse(result, self._third_party)
+        self._datagrams = Datagrams(result, replication) if self._third_party else None
         self._endpoints: dict[int, _Endpoint] = {}
         self._lost = _lost_bursts(result, replication, by_direction=not self._flows.is_mesh)
 
@@ -119,9 +127,12 @@ class Capture:
         count = 0
         # A buffer of its own keeps the number of system calls down.
         with path.open("wb", buffering=1 << 20) as file:
-            self._writer = Writer(file, self._snap)
+            self._writer = Writer(file, WHOLE if self._third_party else self._snap)
             self._writer.section(f"burstlab {self._result.version}", self._about())
             self._interface()
+            secrets = key_log(self._result, self._replication, self._third_party)
+            if secrets:
+                self._writer.secrets(secrets)
             flows = self._flows
             flows.check_windows(flows.numbers() if self._only is None else (self._only,))
             only = None if self._only is None else self._flows.connection(self._only)
@@ -145,10 +156,15 @@ class Capture:
             "the run. Made up: addresses, ports, initial sequence numbers (0), options of SYN and "
             "SYN-ACK, windows of hosts that receive no data, payloads (zeros), no-operations for "
             "time stamps. IPv4 identification: row in the table packets mod 65536."
+            + (_OF_THIRD_PARTIES if self._third_party else "")
         )
 
     def _packet(self, sight: Sight) -> None:
         row = sight.row & 0xFFFF
+        if sight.kind != UDP and sight.flow in self._third_party:
+            packet = self._says(sight)
+            self._writer.packet(0, sight.time_ps // 1000, packet, len(packet), self._comment(sight))
+            return
         if sight.kind == UDP:
             ends = (_SOURCES + sight.flow, _SINKS + sight.flow)
             payload = max(sight.size - headers.IPV4 - headers.UDP, 0)
@@ -166,6 +182,20 @@ class Capture:
             packet += bytes(min(payload, self._snap - len(packet)))
         comment = self._comment(sight)
         self._writer.packet(0, sight.time_ps // 1000, packet, length, comment)
+
+    def _says(self, sight: Sight) -> bytes:
+        """Return a packet of third-party hosts."""
+        assert self._datagrams is not None, "they were found where there is such a flow"
+        says = self._datagrams.of(sight.row, sight.size)
+        if says is None:
+            raise InputError(
+                f"flow {sight.flow}: its hosts say how long their packets are, and not what is in "
+                "them\n  fix: name another flow (--flow), or export qlog, xplot or csv"
+            )
+        flow, back = self._endpoint(sight.flow), sight.kind == ACK
+        if len(says) < sight.size:
+            return in_ipv4(says, flow.ends, back=back, row=sight.row & 0xFFFF)
+        return says if flow.facts.live else between(says, flow.ends, back=back)
 
     def _comment(self, sight: Sight) -> str:
         """Say in which burst a packet crosses, and what becomes of it."""
@@ -198,7 +228,8 @@ class Capture:
             ends, ports = (ends[1], ends[0]), (ports[1], ports[0])
         else:
             names = (f"sender-{number}.{facts.ingress}", f"receiver-{number}.{facts.egress}")
-            for address, name in zip(ends, names, strict=True):
+            # Live hosts have addresses of their own.
+            for address, name in zip(ends, names, strict=True) if not facts.live else ():
                 self._writer.name(address, name)
         shift = facts.scale or 0
         while facts.scale is None and facts.window_bytes > _FIELD << shift:
@@ -216,6 +247,12 @@ class Capture:
         what = "access links of hosts" if self._place in rates else "fibres of edge nodes"
         name = self._place if self._only is None else f"{self._place} of flow {self._only}"
         self._writer.interface(name, what, rates.get(self._place, flows.link_bps))
+
+
+_OF_THIRD_PARTIES = (
+    " Of third-party hosts packets are as they were sent, but for the addresses of smoltcp, and "
+    "headers of IPv4 and UDP before datagrams of QUIC."
+)
 
 
 def _data(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO
 
-_SECTION, _INTERFACE, _NAMES, _PACKET = 0x0A0D0D0A, 1, 4, 6
+_SECTION, _INTERFACE, _NAMES, _PACKET, _SECRETS = 0x0A0D0D0A, 1, 4, 6, 10
+_TLS_KEY_LOG = 0x544C534B
 _LINKTYPE_RAW = 101
 
 #: Codes of options, by the block they belong to.
@@ -55,6 +56,11 @@ class Writer:
         self._block(_INTERFACE, head + options + _END)
         self._interfaces += 1
         return self._interfaces - 1
+
+    def secrets(self, lines: bytes) -> None:
+        """Give the key log that decrypts the packets behind it."""
+        head = struct.pack("<II", _TLS_KEY_LOG, len(lines))
+        self._block(_SECRETS, head + lines + bytes(-len(lines) % 4))
 
     def name(self, address: int, name: str) -> None:
         """Give an IPv4 address a name."""

@@ -8,6 +8,7 @@ a sender one with counters and with its time-outs as instants.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -107,15 +108,24 @@ class _Trace:
         for row in self._rows(self._result.cwnd):
             if self._only is not None and row["flow"] != self._only:
                 continue
-            pid, ts = self._sender(row["flow"]), _microseconds(row["t_ps"])
-            windows = f'{{"cwnd":{row["cwnd"]:.6g},"ssthresh":{row["ssthresh"]:.6g}}}'
-            self._raw(f'{{"ph":"C","pid":{pid},"ts":{ts},"name":"window","args":{windows}}}')
-            flying = f'{{"segments":{row["in_flight"]}}}'
-            self._raw(f'{{"ph":"C","pid":{pid},"ts":{ts},"name":"in flight","args":{flying}}}')
+            self._counter(row, "window", {name: row[name] for name in ("cwnd", "ssthresh")})
+            self._counter(row, "in flight", {"segments": row["in_flight"]})
             if row["srtt_ps"]:
-                srtt, rto = row["srtt_ps"] / 1e9, row["rto_ps"] / 1e9
-                args = f'{{"srtt_ms":{srtt:.6g},"rto_ms":{rto:.6g}}}'
-                self._raw(f'{{"ph":"C","pid":{pid},"ts":{ts},"name":"time","args":{args}}}')
+                times = {"srtt_ms": row["srtt_ps"], "rto_ms": row["rto_ps"]}
+                known = {name: ps / 1e9 for name, ps in times.items() if ps is not None}
+                self._counter(row, "time", known)
+
+    def _counter(self, row: _Row, name: str, values: dict[str, float | None]) -> None:
+        """Write what is known of values of a sender; nothing where none of them is."""
+        known = {
+            key: value
+            for key, value in values.items()
+            if value is not None and math.isfinite(value)
+        }
+        if known:
+            pid, ts = self._sender(row["flow"]), _microseconds(row["t_ps"])
+            args = ",".join(f'"{key}":{value:.6g}' for key, value in known.items())
+            self._raw(f'{{"ph":"C","pid":{pid},"ts":{ts},"name":"{name}","args":{{{args}}}}}')
 
     def _timeouts(self) -> None:
         names: dict[str, Callable[[_Row], str]] = {

@@ -4,12 +4,16 @@ TCP numbers bytes, QUIC packets; here every transmission has a packet number of 
 does with TCP captures: an ACK acknowledges the last transmission of each segment that it covers
 anew. A transmission is noted as lost when its segment goes out again, for only then TCP says so.
 What the simulation knows besides is in ``burstlab``: the burst and what became of it.
+
+Third-party hosts number their packets themselves, and what is in a packet is theirs alone: of them
+events have sizes and times, the simulation's numbers in ``burstlab``, and windows in packets there.
 """
 
 from __future__ import annotations
 
 import heapq
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +48,7 @@ def write(
             "common_fields": {
                 "time_format": "relative",
                 "reference_time": 0,
-                "protocol_type": ["TCP"],
+                "protocol_type": ["UNKNOWN" if facts.stack else "TCP"],
                 "group_id": str(number),
             },
         },
@@ -78,7 +82,9 @@ class _Sender:
     def events(self, seen: Iterator[Sight]) -> Iterator[_Event]:
         """Return what is logged, in order."""
         for sight in seen:
-            if sight.kind == DATA:
+            if self._facts.stack:
+                yield self._foreign(sight)
+            elif sight.kind == DATA:
                 yield from self._transmission(sight)
             else:
                 yield self._ack(sight)
@@ -112,6 +118,24 @@ class _Sender:
         self._sent += 1
         yield (sight.time_ps, 2, "transport:packet_sent", data)
 
+    @staticmethod
+    def _foreign(sight: Sight) -> _Event:
+        """Return that a third-party host sends or hears a packet."""
+        sent = sight.kind == DATA
+        acked = None if sight.seq < 0 else sight.seq
+        about = {
+            "burst": None if sight.burst == NULL else sight.burst,
+            "fate": sight.fate,
+            "cause": sight.cause,
+        }
+        data: dict[str, Any] = {
+            "header": {"packet_type": "unknown"},
+            "raw": {"length": sight.size},
+            "burstlab": {"packet": sight.seq, **about} if sent else {"acknowledged": acked},
+        }
+        name = "transport:packet_sent" if sent else "transport:packet_received"
+        return (sight.time_ps, 2 if sent else 0, name, data)
+
     def _ack(self, sight: Sight) -> _Event:
         covered = list(range(self._low, sight.seq + 1))
         self._low = max(self._low, sight.seq + 1)
@@ -120,12 +144,9 @@ class _Sender:
         found = (self._open.pop(segment, None) for segment in covered)
         numbers = sorted(number for number in found if number is not None)
         self._window = self._facts.window_after(sight, self._window)
-        frames: list[dict[str, Any]] = []
-        # A stack of others says in its packets alone what it takes.
-        if not self._facts.stack:
-            # The last segment may be short.
-            room = min(self._facts.bytes_before(sight.seq + 1), self._end) + self._window
-            frames.append({"frame_type": "max_data", "maximum": room})
+        # The last segment may be short.
+        room = min(self._facts.bytes_before(sight.seq + 1), self._end) + self._window
+        frames: list[dict[str, Any]] = [{"frame_type": "max_data", "maximum": room}]
         if numbers:
             frames.insert(0, {"frame_type": "ack", "acked_ranges": _ranges(numbers)})
         data = {
@@ -173,13 +194,19 @@ def _metrics(result: Result, facts: FlowFacts, flow: int, replication: int) -> I
 
 
 def _state(row: dict[str, Any], facts: FlowFacts) -> dict[str, Any]:
-    state: dict[str, Any] = {
-        "congestion_window": round(row["cwnd"] * facts.payload),
-        "ssthresh": round(row["ssthresh"] * facts.payload),
-        "bytes_in_flight": row["in_flight"] * facts.payload,
-        "packets_in_flight": row["in_flight"],
-        "pto_count": max(row["backoff"] - 1, 0).bit_length(),
-    }
+    """Return what is known of a sender; what is not is left out."""
+    state: dict[str, Any] = {}
+    windows = {name: row[name] for name in ("cwnd", "ssthresh") if _is_known(row[name])}
+    if facts.stack:
+        # How many bytes of data its packets have is its own affair.
+        state["burstlab"] = windows
+    else:
+        names = {"cwnd": "congestion_window", "ssthresh": "ssthresh"}
+        state |= {names[name]: round(value * facts.payload) for name, value in windows.items()}
+        state["bytes_in_flight"] = row["in_flight"] * facts.payload
+    state["packets_in_flight"] = row["in_flight"]
+    if row["backoff"] is not None:
+        state["pto_count"] = max(row["backoff"] - 1, 0).bit_length()
     times = (
         ("latest_rtt", "rtt_ps"),
         ("smoothed_rtt", "srtt_ps"),
@@ -191,3 +218,8 @@ def _state(row: dict[str, Any], facts: FlowFacts) -> dict[str, Any]:
         if row[column]:
             state[name] = row[column] // 1000 / 1e6
     return state
+
+
+def _is_known(value: float | None) -> bool:
+    """Whether a window is told; none is written as what is no number."""
+    return value is not None and math.isfinite(value)

@@ -2,7 +2,8 @@
 
 Segments are white with an arrow at each end; one that was sent again has a red R, one that was lost
 a red cross with its cause. ACKs are the green line, with a tick for a duplicate, the receiver's
-window the yellow one, SACK blocks are purple.
+window the yellow one, SACK blocks are purple. Packets of third-party hosts are numbered as they are
+sent, since the bytes in them are theirs alone; a window is in them too, and none is drawn.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def write(
     with path.open("w", encoding="utf-8") as file:
         file.write("timeval double\ntitle\n")
         file.write(f"flow {number} ({facts.label}), seed {result.seed}\n")
-        file.write("xlabel\ntime (s)\nylabel\nsequence number (bytes)\n")
+        unit = "packet" if facts.stack else "sequence number (bytes)"
+        file.write(f"xlabel\ntime (s)\nylabel\n{unit}\n")
         _draw(file, facts, result, number, replication)
         file.write("go\n")
     return [path]
@@ -44,16 +46,20 @@ def _draw(file: TextIO, facts: FlowFacts, result: Result, flow: int, replication
     for sight in heard(result, flow, replication):
         time = seconds_text(sight.time_ps)
         if sight.kind == DATA:
-            start = facts.bytes_before(sight.seq) + (sight.seq > 0)
-            end = max(end, start + facts.data_in(sight))
-            file.writelines(_segment(time, start, start + facts.data_in(sight)))
+            start, length = sight.seq, 1
+            if not facts.stack:
+                start = facts.bytes_before(sight.seq) + (sight.seq > 0)
+                length = facts.data_in(sight)
+            end = max(end, start + length)
+            file.writelines(_segment(time, start, start + length))
             if sight.transmission > 1:
                 file.write(f"red\natext {time} {start}\nR\n")
             if sight.fate == "lost":
                 file.write(f"red\nx {time} {start}\nbtext {time} {start}\n{sight.cause}\n")
             continue
         # The last segment may be short.
-        now = min(facts.bytes_before(sight.seq + 1) + 1, end)
+        next_one = sight.seq + 1 if facts.stack else facts.bytes_before(sight.seq + 1) + 1
+        now = min(next_one, end)
         wide = facts.window_after(sight, window)
         if acked is not None:
             before, last = acked

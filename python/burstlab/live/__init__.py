@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burstlab.live.running import LATE_S, LiveRun, live
+    from burstlab.live.times import connections
 
-__all__ = ["LATE_S", "LiveRun", "live"]
+__all__ = ["LATE_S", "LiveRun", "connections", "live"]
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is: the programs of hosts start without the rest."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from burstlab.live import running
+    from burstlab.live import running, times
 
-    return getattr(running, name)
+    return getattr(times if name == "connections" else running, name)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
-from burstlab.live.running import FOLDER, live
+from burstlab.live.running import live
+from burstlab.live.times import FOLDER
 from burstlab.loading import Document
 from burstlab.parquet import read_table
 from burstlab.simulation import resolve

@@ -11,7 +11,7 @@ from typing import Any
 
 from burstlab.live.network import Host
 from burstlab.live.programs import Program
-from burstlab.live.samples import Ends, Samples
+from burstlab.live.samples import Ends, Samples, carries
 from burstlab.live.system import Alarm
 from burstlab.live.tcp_info import Info
 
@@ -87,6 +87,8 @@ class Devices:
         self.begun_ns = 0
         self.end_asked = False
         self.unroutable = 0
+        #: Of each flow, when its first packet was sent, and its last data came to the second host.
+        self.carried_ps: list[list[int | None]] = [[None, None] for _ in pairs]
         self.late_ps: list[int] = []
 
     def begin(self) -> None:
@@ -140,6 +142,8 @@ class Devices:
         self._last = max(self._last, now_ps)
         host, sender = self._ends[pair][::-1] if far else self._ends[pair]
         self._handed.add(host.device)
+        if far and carries(packet):
+            self.carried_ps[pair][1] = now_ps
         try:
             os.write(host.device, packet)
         except OSError as error:
@@ -221,6 +225,8 @@ class Devices:
                     self.unroutable += 1
                     continue
                 ends = self._ends[way[0]]
+                carried = self.carried_ps[way[0]]
+                carried[0] = at if carried[0] is None else carried[0]
                 info = self._samples.sent(at, host, ends[not way[1]], packet, looked)
                 found.append((*way, packet, None if info is None else info.sample))
         if found:

@@ -129,6 +129,7 @@ def run(directory: Path) -> dict[str, Any]:
         "lateness_ps": sorted(devices.late_ps),
         "begun_ns": devices.begun_ns,
         "unroutable": devices.unroutable,
+        "carried_ps": devices.carried_ps,
     }
 
 

@@ -21,6 +21,7 @@ from burstlab.engine import fault
 from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioError, unknown
 from burstlab.live import kernels, virtual, wall
 from burstlab.live.programs import program_of
+from burstlab.live.times import FOLDER, own_times
 from burstlab.live.watching import MOST_PRINTED, Hung, Printed
 from burstlab.loading import Document, ScenarioLike, admitted
 from burstlab.parquet import Part, Store, assemble, writing
@@ -28,16 +29,13 @@ from burstlab.provenance import came_inside
 from burstlab.results import Replication, Result, marks_of
 from burstlab.simulation import override, resolve
 from burstlab.sums import FIELD, sealed, sum_of
-from burstlab.tables import TRACES, Recorded, Table
+from burstlab.tables import Recorded, Table, to_trace
 
 #: Clocks by which live hosts can run.
 CLOCKS = ("virtual", "wall")
 
 #: By the wall clock, a run is late where an event in a hundred is later than this, in s.
 LATE_S = 1e-3
-
-#: Where in the directory of a result that is kept which is of live hosts alone.
-FOLDER = "live"
 
 _OUTCOME = "live.json"
 
@@ -152,7 +150,7 @@ def live(
     resolved = resolve(document)
     if not resolved.get("live"):
         raise ScenarioError("live", "", "there is no live host", "add entries of [[live]]")
-    tables = _tables(trace, out)
+    tables = _tables(trace, resolved, out)
     _refuse_programs(resolved)
     chosen = _clock(clock, kernel)
     if out is None:
@@ -180,14 +178,11 @@ def _refuse_folder(folder: Path) -> None:
         )
 
 
-def _tables(trace: Iterable[str] | str, out: object) -> list[str]:
-    asked = [trace] if isinstance(trace, str) else list(trace)
-    for name in asked:
-        if name not in TRACES:
-            raise unknown("table to trace", name, TRACES)
-    if asked and out is None:
+def _tables(trace: Iterable[str] | str, resolved: Document, out: object) -> list[str]:
+    tables = to_trace(trace, resolved)
+    if tables and out is None:
         raise InputError("tables of live hosts need a directory\n  fix: add --out DIR")
-    return [name for name in TRACES if name in asked]
+    return tables
 
 
 def _refuse_programs(resolved: Document) -> None:
@@ -256,7 +251,10 @@ class _Job:
             raise self._keeping(error, place) from None
         told = self._told(done)
         seconds = time.perf_counter() - started
-        one = Replication(json.loads(done["summary"]), Recorded(list, 0))
+        summary: Any = own_times(
+            json.loads(done["summary"]), self._resolved, told, done["carried_ps"]
+        )
+        one = Replication(summary, Recorded(list, 0))
         result = Result(
             self._resolved, self._seed, _core.__version__, seconds, [one], done["interrupted"]
         )

@@ -97,6 +97,12 @@ class Samples:
         self.file.write(",".join(map(str, (now_ps // 1000, *head, *told))) + "\n")
 
 
+def carries(packet: bytes) -> bool:
+    """Whether a packet has data for an application: all but segments of TCP without any."""
+    found = parsed(packet)
+    return found is None or found[5] > 0
+
+
 def parsed(packet: bytes) -> Packet | None:
     """Return ports, sequence and acknowledgment number, flags and bytes of data of TCP.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
@@ -109,13 +110,17 @@ def _windows(rows: list[dict[str, Any]], timeouts: list[dict[str, Any]], span: S
     import altair as alt
 
     cuts = [row for row in rows if row["event"] == "fast-retransmit"]
-    legend = theme.Legend([*_WINDOWS, *([_CUT] if cuts else []), *timeout_signs(timeouts)])
+    # A third-party host may keep its window to itself.
+    present = [sign for sign in _WINDOWS if any(_is_known(row[sign.name]) for row in rows)]
+    cuts = [row for row in cuts if _is_known(row["cwnd"])]
+    legend = theme.Legend([*present, *([_CUT] if cuts else []), *timeout_signs(timeouts)])
     x = time_axis("t_s", rows, span, title=False)
     scale = alt.Scale(zero=True, nice=True)
     layers = timeout_layers(timeouts, legend, x)
-    for sign in _WINDOWS:
+    for sign in present:
         y = alt.Y(f"{sign.name}:Q", title="segments", scale=scale)
-        layers.append(legend.lines(rows, ["t_s", sign.name], sign.name).encode(x=x, y=y))
+        kept = [row for row in rows if _is_known(row[sign.name])]
+        layers.append(legend.lines(kept, ["t_s", sign.name], sign.name).encode(x=x, y=y))
     marks = (
         alt.Chart(theme.inline(cuts, ["t_s", "cwnd"]))
         .transform_calculate(sign=f"'{_CUT.name}'")
@@ -152,3 +157,8 @@ def _round_trips(rows: list[dict[str, Any]], span: Span) -> list[Any]:
 def _ms(ps: int | None) -> float | None:
     """Return a time in milliseconds; none is not drawn."""
     return round(ps * 1e-9, 6) if ps else None
+
+
+def _is_known(value: float | None) -> bool:
+    """Whether a sender has told a value; what is no number, or nothing, is not drawn."""
+    return value is not None and math.isfinite(value)

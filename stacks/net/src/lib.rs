@@ -189,7 +189,8 @@ impl Lab {
     }
 
     fn simulate(&self, resolved: &Resolved) -> Result<Run, ScenarioError> {
-        let trace = Trace { packets: true, bursts: true, cwnd: false, ledger: true };
+        let trace =
+            Trace { packets: true, bursts: true, cwnd: false, ledger: true, datagrams: false };
         let monitor = Monitor::default().holding(MOST_ROWS);
         let output = Simulation::new(resolved, self.seed, 0, trace).run(&monitor);
         monitor.stuck().map_or_else(|| Ok(Run::new(output)), Err)

@@ -31,6 +31,7 @@ macro_rules! quic_host {
             events: VecDeque<HostEvent>,
             numbers: Numbers,
             heard: Shared,
+            secrets: Secrets,
             /// What the connection had counted when it was asked last, and when it last sent.
             stats: Stats,
             sent: Stats,
@@ -118,7 +119,7 @@ macro_rules! quic_host {
 
         impl Quic {
             fn new(wanted: &Wanted, identity: &Identity, clock: Clock, near: bool) -> Self {
-                let heard = Shared::default();
+                let (heard, secrets) = (Shared::default(), Secrets::default());
                 let mut config = EndpointConfig::default();
                 let mut seed = [u8::from(near); 32];
                 seed[..8].copy_from_slice(&wanted.seed.to_le_bytes());
@@ -127,7 +128,7 @@ macro_rules! quic_host {
                 let transport =
                     Arc::new(transport(control, Draws::new(wanted.seed, near), heard.clone()));
                 let server = (!near).then(|| server(identity, &transport));
-                let client = near.then(|| client(identity, &transport));
+                let client = near.then(|| client(identity, &secrets, &transport));
                 Self {
                     clock,
                     endpoint: endpoint(config, server),
@@ -143,6 +144,7 @@ macro_rules! quic_host {
                     events: VecDeque::new(),
                     numbers: Numbers::default(),
                     heard,
+                    secrets,
                     stats: Stats::default(),
                     sent: Stats::default(),
                     cargo: Cargo::default(),
@@ -395,6 +397,10 @@ macro_rules! quic_host {
 
             fn poll_event(&mut self) -> Option<HostEvent> {
                 self.events.pop_front()
+            }
+
+            fn take_secrets(&mut self) -> Option<String> {
+                self.secrets.take()
             }
 
             fn state(&self) -> HostState {

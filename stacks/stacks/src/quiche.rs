@@ -69,6 +69,7 @@ struct Quiche {
     chance: Chance,
     config: Config,
     connection: Option<Connection>,
+    secrets: Lines,
     unwritten: u64,
     closed: bool,
     /// All of the stream is acknowledged.
@@ -104,6 +105,7 @@ impl Quiche {
             chance: Chance::new(wanted.seed, near),
             config: config(control, !near),
             connection: None,
+            secrets: Lines::default(),
             unwritten: if near { supply(wanted) } else { 0 },
             closed: false,
             finished: false,
@@ -180,7 +182,9 @@ impl Host for Quiche {
         let id = ConnectionId::from_ref(&[1; 16]);
         let [own, other] = ADDRESSES;
         let opened = self.at(now, |end| quiche::connect(None, &id, own, other, &mut end.config));
-        self.connection = Some(opened.expect("the configuration is sound"));
+        let mut opened = opened.expect("the configuration is sound");
+        opened.set_keylog(Box::new(self.secrets.clone()));
+        self.connection = Some(opened);
     }
 
     fn handle(&mut self, now: Time, mut packet: Packet) {
@@ -260,6 +264,11 @@ impl Host for Quiche {
         self.events.pop_front()
     }
 
+    fn take_secrets(&mut self) -> Option<String> {
+        let lines = std::mem::take(&mut *self.secrets.lock());
+        String::from_utf8(lines).ok().filter(|lines| !lines.is_empty())
+    }
+
     /// It waits for more where packets have overtaken others before.
     fn reordering(&self) -> u64 {
         20
@@ -294,6 +303,26 @@ fn ending(connection: &Connection) -> Ending {
         (Some(_), _) => Ending::Transport,
         (None, Some(_)) => Ending::ClosedByPeer,
         (None, None) => Ending::Closed,
+    }
+}
+
+/// Lines of a key log, as quiche writes them.
+#[derive(Clone, Debug, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.lock().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -411,6 +440,7 @@ fn config(control: &str, server: bool) -> Config {
     config.set_max_send_udp_payload_size(DATAGRAM);
     // It would add bytes of random number and size.
     config.grease(false);
+    config.log_keys();
     config.verify_peer(false);
     if server {
         let (certificate, key) = (OnDisk::new("certificate", CERTIFICATE), OnDisk::new("key", KEY));

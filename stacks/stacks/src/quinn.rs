@@ -27,7 +27,7 @@ use crate::clock::{Clock, span};
 use crate::numbers::{Heard, Numbers, Parts, Shared};
 use crate::quic::{ADDRESSES, BLOCK, CRYPTO, quic_host};
 use crate::{HEADERS, congestion_control, supply};
-use burstlab_tls::{Identity, NAME};
+use burstlab_tls::{Identity, NAME, Secrets};
 
 /// By their names in quinn-proto, that which it uses by itself first.
 pub(crate) const CONGESTION_CONTROLS: &[&str] = &["cubic", "new-reno", "bbr"];
@@ -78,8 +78,13 @@ fn transport(control: &'static str, draws: Draws, heard: Shared) -> TransportCon
     transport
 }
 
-fn client(identity: &Identity, transport: &Arc<TransportConfig>) -> ClientConfig {
-    let tls = QuicClientConfig::try_from(identity.client()).expect("TLS 1.3 has the suites");
+fn client(
+    identity: &Identity,
+    secrets: &Secrets,
+    transport: &Arc<TransportConfig>,
+) -> ClientConfig {
+    let tls = identity.client_with(secrets);
+    let tls = QuicClientConfig::try_from(tls).expect("TLS 1.3 has the suites");
     let mut config = ClientConfig::new(Arc::new(tls));
     config.transport_config(Arc::clone(transport));
     config

@@ -3,7 +3,7 @@
 //! so that connections do not depend on those before.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ED25519, SerialNumber};
 
@@ -12,6 +12,35 @@ pub const NAME: &str = "burstlab.invalid";
 
 /// The name of the application protocol (RFC 7301).
 const PROTOCOL: &[u8] = b"burstlab";
+
+/// The secrets of one connection, as lines of a key log (as NSS writes them), until they are taken.
+#[derive(Clone, Default)]
+pub struct Secrets(Arc<Mutex<String>>);
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+impl Secrets {
+    /// The lines since they were taken last; `None` where there are none.
+    #[must_use]
+    pub fn take(&self) -> Option<String> {
+        Some(std::mem::take(&mut *self.lines())).filter(|lines| !lines.is_empty())
+    }
+
+    fn lines(&self) -> MutexGuard<'_, String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl rustls::KeyLog for Secrets {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        self.lines().extend([label, " ", &hex(client_random), " ", &hex(secret), "\n"]);
+    }
+}
 
 /// A certificate and its key, in the configurations of rustls that use them.
 pub struct Identity {
@@ -47,6 +76,14 @@ impl Identity {
     #[must_use]
     pub fn client(&self) -> Arc<rustls::ClientConfig> {
         Arc::clone(&self.configs.0)
+    }
+
+    /// The same, whose secrets are noted.
+    #[must_use]
+    pub fn client_with(&self, secrets: &Secrets) -> Arc<rustls::ClientConfig> {
+        let mut config = rustls::ClientConfig::clone(&self.configs.0);
+        config.key_log = Arc::new(secrets.clone());
+        Arc::new(config)
     }
 
     /// That of a server with this certificate.

@@ -95,7 +95,7 @@ pub(crate) struct SenderState {
     cwnd: f64,
     ssthresh: f64,
     in_flight: u64,
-    rto: Span,
+    rto: Option<Span>,
 }
 
 impl SenderState {
@@ -104,7 +104,7 @@ impl SenderState {
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),
             in_flight: sender.in_flight(),
-            rto: sender.rto(),
+            rto: Some(sender.rto()),
         }
     }
 
@@ -115,7 +115,7 @@ impl SenderState {
             cwnd: host.cwnd.map_or(f64::NAN, packets),
             ssthresh: host.ssthresh.map_or(f64::NAN, packets),
             in_flight: host.in_flight.div_ceil(host.packet.max(1)),
-            rto: host.timeout.unwrap_or_default(),
+            rto: host.timeout,
         }
     }
 }
@@ -207,7 +207,7 @@ impl LedgerTables {
         table.cwnd.push(state.cwnd);
         table.ssthresh.push(state.ssthresh);
         table.in_flight.push(state.in_flight);
-        table.rto_ps.push(state.rto.as_ps());
+        table.rto_ps.push(state.rto.map_or(NONE, Span::as_ps));
         table.lost_packets.push(packets);
         table.lost_bursts.push(bursts.len() as u32);
         table.burst.push(first.map_or(NONE, |l| if l.burst == 0 { NONE } else { l.burst }));

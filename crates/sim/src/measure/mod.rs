@@ -5,6 +5,7 @@ mod chunks;
 mod columns;
 mod completion;
 mod connections;
+mod datagrams;
 mod digest;
 mod fates;
 mod histogram;
@@ -20,6 +21,7 @@ mod recorder;
 mod schema;
 mod summary;
 mod surgery;
+mod windows;
 mod wlan;
 
 pub use columns::{Column, Piece, Table};
@@ -39,13 +41,12 @@ pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, 
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub(crate) use rates::{RateEvent, RateRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{
-    BurstRow, CwndEvent, CwndRow, HopRow, Recorder, SenderNow, Step, StepRow,
-};
+pub(crate) use recorder::{BurstRow, HopRow, Recorder, Step, StepRow};
 pub use schema::summary_schema;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
     Summary,
 };
 pub use surgery::{LostBurst, Reached, SurgerySummary};
+pub(crate) use windows::{CwndEvent, CwndRow, SenderNow};
 pub use wlan::{WlanSummary, WlanWay};

@@ -265,6 +265,11 @@ impl Packets {
         });
     }
 
+    /// Rows that were ever added.
+    pub(super) fn added(&self) -> u64 {
+        self.rows.added()
+    }
+
     /// Rows that were not handed over.
     pub(super) fn held(&self) -> u64 {
         self.rows.held() + self.sacks.held() + self.carried.held()

@@ -1,16 +1,17 @@
 //! The tables of a traced run. What is not traced costs one test of a flag.
 
-use burstlab_tcp::{Ack, Sender};
+use burstlab_tcp::Ack;
 use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
+use super::datagrams::Datagrams;
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
 use super::rates::{RateRow, RateTable};
-use crate::scenario::HostState;
+use super::windows::{CwndRow, CwndTable};
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,11 +27,14 @@ pub struct Trace {
     /// A row for each time-out, fast retransmission, early repair and spurious retransmission, and
     /// a table of the losses behind them.
     pub ledger: bool,
+    /// What packets of third-party hosts say, byte for byte, and the secrets that decrypt it; with
+    /// `packets`, whose rows they are of.
+    pub datagrams: bool,
 }
 
 impl Trace {
     /// The names of the tables.
-    pub const NAMES: [&str; 4] = ["packets", "bursts", "cwnd", "ledger"];
+    pub const NAMES: [&str; 5] = ["packets", "bursts", "cwnd", "ledger", "datagrams"];
 
     /// Adds the table called `name`; returns whether there is one.
     pub fn add(&mut self, name: &str) -> bool {
@@ -39,6 +43,7 @@ impl Trace {
             "bursts" => self.bursts = true,
             "cwnd" => self.cwnd = true,
             "ledger" => self.ledger = true,
+            "datagrams" => (self.packets, self.datagrams) = (true, true),
             _ => return false,
         }
         true
@@ -46,8 +51,6 @@ impl Trace {
 }
 
 pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
-const STATES: &[&str] =
-    &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss"];
 const STEPS: &[&str] = &[
     "port",
     "header",
@@ -67,7 +70,6 @@ const STEPS: &[&str] = &[
     "spared",
     "dark",
 ];
-const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
 /// What nodes do for a burst; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,17 +108,6 @@ pub(crate) enum Step {
     Spared = 15,
     /// The fibre that it asks for is down.
     Dark = 16,
-}
-
-/// What happened at a sender; the order is that of its labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CwndEvent {
-    /// An ACK was processed.
-    Ack = 0,
-    /// The retransmission timer fired.
-    Timeout = 1,
-    /// A fast retransmission began.
-    FastRetransmit = 2,
 }
 
 table! {
@@ -172,32 +163,11 @@ table! {
     }
 }
 
-table! {
-    /// One row an event at a sender.
-    CwndTable, "cwnd" {
-        t_ps: u64 => Column::U64,
-        flow: u32 => Column::U32,
-        event: u8 => |codes| Column::Category(codes, CWND_EVENTS),
-        ack: i64 => Column::I64,
-        cwnd: f64 => Column::F64,
-        ssthresh: f64 => Column::F64,
-        in_flight: u64 => Column::U64,
-        rtt_ps: u64 => Column::U64,
-        srtt_ps: u64 => Column::U64,
-        rttvar_ps: u64 => Column::U64,
-        backoff: u32 => Column::U32,
-        rto_ps: u64 => Column::U64,
-        state: u8 => |codes| Column::Category(codes, STATES),
-        sample_ps: u64 => Column::U64,
-        base_rtt_ps: u64 => Column::U64,
-        queued: f64 => Column::F64,
-    }
-}
-
 /// The tables of a run, as far as they are traced.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     packets: Option<Box<Packets>>,
+    datagrams: Option<Box<Datagrams>>,
     rates: Option<Box<Chunks<RateTable>>>,
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
     bursts: Option<Box<Chunks<BurstTable, Time>>>,
@@ -258,72 +228,11 @@ pub(crate) struct StepRow {
     pub(crate) cut: (u32, u64),
 }
 
-/// What happened at a sender, after it happened.
-pub(crate) struct CwndRow {
-    pub(crate) now: Time,
-    pub(crate) flow: u32,
-    pub(crate) event: CwndEvent,
-    /// The highest in-order segment of the ACK, or -1.
-    pub(crate) ack: i64,
-    /// The round trip that it measured.
-    pub(crate) sample: Option<Span>,
-    pub(crate) sender: SenderNow,
-}
-
-/// What a row tells of a sender.
-pub(crate) struct SenderNow {
-    cwnd: f64,
-    ssthresh: f64,
-    in_flight: u64,
-    /// The last sample, its smoothed value and its variance.
-    rtt: [Span; 3],
-    rto: Span,
-    backoff: u32,
-    state: u8,
-    base_rtt: Option<Span>,
-    queued: Option<f64>,
-}
-
-impl SenderNow {
-    pub(crate) fn of(sender: &Sender) -> Self {
-        let rtt = sender.rtt();
-        Self {
-            cwnd: sender.cwnd(),
-            ssthresh: sender.ssthresh(),
-            in_flight: sender.in_flight(),
-            rtt: [rtt.sample, rtt.smoothed, rtt.variance],
-            rto: sender.rto(),
-            backoff: rtt.backoff,
-            state: sender.state() as u8,
-            base_rtt: sender.base_rtt(),
-            queued: sender.queued(),
-        }
-    }
-
-    /// That of a stack of others, in packets; what it does not tell is none.
-    pub(crate) fn of_host(host: &HostState, recovers: bool) -> Self {
-        let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
-        let slow =
-            host.ssthresh.is_none_or(|ssthresh| host.cwnd.is_none_or(|cwnd| cwnd < ssthresh));
-        let rtt = host.rtt.unwrap_or_default();
-        Self {
-            cwnd: host.cwnd.map_or(f64::NAN, packets),
-            ssthresh: host.ssthresh.map_or(f64::NAN, packets),
-            in_flight: host.in_flight.div_ceil(host.packet.max(1)),
-            rtt: [rtt, rtt, Span::ZERO],
-            rto: host.timeout.unwrap_or_default(),
-            backoff: 1,
-            state: if recovers { 2 } else { u8::from(!slow) },
-            base_rtt: None,
-            queued: None,
-        }
-    }
-}
-
 impl Recorder {
     pub(crate) fn new(trace: Trace) -> Self {
         Self {
             packets: trace.packets.then(Box::default),
+            datagrams: trace.datagrams.then(Box::default),
             rates: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
             hops: trace.bursts.then(Box::default),
@@ -336,6 +245,7 @@ impl Recorder {
     /// Sets the rows of a chunk, a power of two, before there is any.
     pub(crate) fn set_chunk(&mut self, rows: u32) {
         self.packets.iter_mut().for_each(|packets| packets.set_chunk(rows));
+        self.datagrams.iter_mut().for_each(|datagrams| datagrams.set_chunk(rows));
         self.rates.iter_mut().for_each(|rates| rates.set_chunk(rows));
         self.bursts.iter_mut().for_each(|bursts| bursts.set_chunk(rows));
         self.hops.iter_mut().for_each(|hops| hops.set_chunk(rows));
@@ -350,6 +260,26 @@ impl Recorder {
         match &mut self.packets {
             Some(packets) => packets.sent(now, flow, packet),
             None => NO_ROW,
+        }
+    }
+
+    /// Whether it is recorded what packets of third-party hosts say.
+    #[inline]
+    pub(crate) fn traces_datagrams(&self) -> bool {
+        self.datagrams.is_some()
+    }
+
+    /// The packet that comes next, of `flow`, says this.
+    pub(crate) fn says(&mut self, flow: u32, bytes: &[u8]) {
+        if let (Some(packets), Some(datagrams)) = (&self.packets, &mut self.datagrams) {
+            datagrams.add(packets.added(), flow, bytes);
+        }
+    }
+
+    /// Hosts of `flow` have agreed on secrets, which are lines of a key log.
+    pub(crate) fn secrets(&mut self, flow: u32, lines: &str) {
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.agree(flow, lines);
         }
     }
 
@@ -508,30 +438,9 @@ impl Recorder {
 
     /// Something happened at a sender.
     pub(crate) fn cwnd(&mut self, row: &CwndRow) {
-        let Some(rows) = &mut self.cwnd else { return };
-        let table = &mut rows.add().rows;
-        let sender = &row.sender;
-        table.t_ps.push(row.now.as_ps());
-        table.flow.push(row.flow);
-        table.event.push(row.event as u8);
-        table.ack.push(row.ack);
-        table.cwnd.push(sender.cwnd);
-        table.ssthresh.push(sender.ssthresh);
-        table.in_flight.push(sender.in_flight);
-        let [sample, smoothed, variance] = sender.rtt;
-        for (column, span) in [
-            (&mut table.rtt_ps, sample),
-            (&mut table.srtt_ps, smoothed),
-            (&mut table.rttvar_ps, variance),
-            (&mut table.rto_ps, sender.rto),
-        ] {
-            column.push(Span::as_ps(span));
+        if let Some(rows) = &mut self.cwnd {
+            rows.add().rows.push(row);
         }
-        table.backoff.push(sender.backoff);
-        table.state.push(sender.state);
-        table.sample_ps.push(row.sample.map_or(NONE, Span::as_ps));
-        table.base_rtt_ps.push(sender.base_rtt.map_or(NONE, Span::as_ps));
-        table.queued.push(sender.queued.unwrap_or(f64::NAN));
     }
 
     /// Something happened that the causal ledger explains.
@@ -551,6 +460,7 @@ impl Recorder {
     /// Rows that were not handed over.
     pub(crate) fn held(&self) -> u64 {
         self.packets.as_ref().map_or(0, |packets| packets.held())
+            + self.datagrams.as_ref().map_or(0, |datagrams| datagrams.held())
             + self.rates.as_ref().map_or(0, |rates| rates.held())
             + self.bursts.as_ref().map_or(0, |bursts| bursts.held())
             + self.hops.as_ref().map_or(0, |hops| hops.held())
@@ -562,6 +472,7 @@ impl Recorder {
     /// Hands over the chunks whose rows are final at `now`.
     pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
         let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
+        let datagrams = self.datagrams.iter_mut().flat_map(|datagrams| datagrams.drain());
         let rates = self.rates.iter_mut().flat_map(|rates| rates.drain(|()| true));
         let landed = move |latest: &Time| *latest <= now;
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
@@ -569,7 +480,7 @@ impl Recorder {
         let steps = self.steps.iter_mut().flat_map(|steps| steps.drain(|()| true));
         let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
         let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
-        let packets = packets.chain(rates);
+        let packets = packets.chain(datagrams).chain(rates);
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
@@ -577,6 +488,8 @@ impl Recorder {
     /// steps of bursts have tables in a mesh alone, though no burst was sent there.
     pub(crate) fn finish(self, end: Time, mesh: bool) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
+        let datagrams = self.datagrams.into_iter().flat_map(|datagrams| datagrams.finish());
+        let packets = packets.chain(datagrams);
         // Where there are slots.
         let rates = self.rates.into_iter().filter(|rates| rates.added() > 0);
         let packets = packets.chain(rates.flat_map(|rates| rates.finish()));

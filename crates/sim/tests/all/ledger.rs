@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::runs;
 use crate::runs::columns::{integers, labels, table};
 
-const LEDGER: Trace = Trace { packets: false, bursts: false, cwnd: false, ledger: true };
+const LEDGER: Trace =
+    Trace { packets: false, bursts: false, cwnd: false, ledger: true, datagrams: false };
 
 fn run(scenario: &Value) -> Output {
     runs::run(scenario, 3, LEDGER)

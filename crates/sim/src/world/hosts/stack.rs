@@ -332,11 +332,24 @@ impl Hosts {
             return None;
         }
         context.work += 1;
+        if context.recorder.traces_datagrams() {
+            self.stack_says(index, side, &datagram, context);
+        }
         self.flows[index as usize].digest.add(now, 8, size);
         Some(match side {
             NEAR => Packet::Data(self.stack_transmits(now, index, (datagram, cargo), context)),
             _ => Packet::Ack(self.stack_answers(now, index, (datagram, cargo), context)),
         })
+    }
+
+    /// Notes what the packet that comes next says, and the secrets behind it.
+    #[cold]
+    fn stack_says(&mut self, index: u32, side: usize, says: &Datagram, context: &mut Context) {
+        let flow = self.flows[index as usize].id;
+        context.recorder.says(flow, &says.bytes);
+        if let Some(lines) = self.stack_end(index, side).host().take_secrets() {
+            context.recorder.secrets(flow, &lines);
+        }
     }
 
     /// The sender of a flow with a stack sends a packet.

@@ -13,9 +13,11 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 /// Everything is traced.
-pub(crate) const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
+pub(crate) const ALL: Trace =
+    Trace { packets: true, bursts: true, cwnd: true, ledger: true, datagrams: false };
 /// Bursts alone are traced.
-pub(crate) const BURSTS: Trace = Trace { packets: false, bursts: true, cwnd: false, ledger: false };
+pub(crate) const BURSTS: Trace =
+    Trace { packets: false, bursts: true, cwnd: false, ledger: false, datagrams: false };
 
 pub(crate) fn resolve(scenario: &Value) -> Result<Resolved, ScenarioError> {
     Scenario::from_json(&scenario.to_string()).and_then(|scenario| scenario.resolve())

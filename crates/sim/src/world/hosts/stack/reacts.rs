@@ -326,12 +326,12 @@ impl Flow {
         let state = stack.state(NEAR);
         let sender = SenderNow::of_host(&state, repairs);
         let ack = stack.acked.map_or(-1, |acked| acked as i64);
-        let sample = state.rtt.filter(|_| told.acked);
-        let mut row = CwndRow { now, flow: self.id, event: CwndEvent::Ack, ack, sample, sender };
+        // A stack tells the smoothed round trip alone, and no measurement.
+        let event = CwndEvent::Ack;
+        let mut row = CwndRow { now, flow: self.id, event, ack, sample: None, sender };
         if told.acked {
             context.recorder.cwnd(&row);
         }
-        row.sample = None;
         let timed_out = told.timed_out();
         row.event = if timed_out { CwndEvent::Timeout } else { CwndEvent::FastRetransmit };
         if repairs || timed_out {
