@@ -43,8 +43,10 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
             contention(protocol == "two-way").prop_map(move |steps| {
                 let mut core = json!({
                     "scheduler": scheduler, "conversion": conversion, "contention": steps,
-                    "segmentation": {"trailer": trailer},
                 });
+                if steps.contains(&"segmentation") {
+                    core["segmentation"] = json!({"trailer": trailer});
+                }
                 if conversion == "limited" {
                     core["conversion_range"] = json!(1);
                 }
@@ -56,11 +58,13 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
                     core["injection"] = json!({"data": 0.1, "ack": 0.05,
                         "per": if trailer { "node" } else { "burst" }});
                 }
-                if buffered {
+                if buffered && steps.contains(&"retransmission") {
                     core["retransmission"] = json!({"attempts": 2, "buffer": "30 KB"});
                 }
-                let mut signalling =
-                    json!({"protocol": protocol, "guard": "300 us", "requests": 3});
+                let mut signalling = json!({"protocol": protocol, "guard": "300 us"});
+                if protocol == "two-way" {
+                    signalling["requests"] = json!(3);
+                }
                 if processors > 0 {
                     signalling["processors"] = json!(processors);
                 }
@@ -363,6 +367,9 @@ proptest! {
         // What is cut from a burst that was lost further on comes too late for its rows.
         if let Some(steps) = scenario["core"]["contention"].as_array_mut() {
             steps.retain(|step| step != "segmentation");
+        }
+        if let Some(core) = scenario["core"].as_object_mut() {
+            core.remove("segmentation");
         }
         let output = run(&scenario, seed, ALL);
         let column = |name| integers(table(&output, "bursts_hops"), name);

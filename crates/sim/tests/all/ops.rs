@@ -65,9 +65,11 @@ fn rules() -> impl Strategy<Value = Value> {
         |(buffer, order, packing, acks, refusal, size, smooth, dlcc)| {
             let mut rules = json!({"buffer": buffer, "order": order, "packing": packing,
                 "acks": acks, "slot_size": size, "slot_header": "8 B",
-                "smoothing": {"enabled": smooth, "refusal": refusal, "units": 5,
-                    "min_rate": 0.05},
+                "smoothing": {"enabled": smooth},
                 "congestion": {"threshold": 0.5, "rtt_max": "50 ms"}});
+            if smooth {
+                rules["smoothing"] = json!({"refusal": refusal, "units": 5, "min_rate": 0.05});
+            }
             if let Some(dlcc) = dlcc {
                 rules["dlcc"] = dlcc;
             }

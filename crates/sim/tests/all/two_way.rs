@@ -236,8 +236,11 @@ fn slotted() -> impl Strategy<Value = Value> {
     (acks, packing, 1u32..9, any::<[bool; 2]>()).prop_map(
         |(acks, packing, buffer, [smooth, cut])| {
             let mut ops = json!({"acks": acks, "packing": packing, "buffer": buffer,
-            "slot_size": "211 B", "slot_header": "8 B", "smoothing": {"enabled": smooth,
-            "units": 5, "min_rate": 0.05}, "congestion": {"threshold": 0.5, "rtt_max": "50 ms"}});
+            "slot_size": "211 B", "slot_header": "8 B", "smoothing": {"enabled": smooth},
+            "congestion": {"threshold": 0.5, "rtt_max": "50 ms"}});
+            if smooth {
+                ops["smoothing"] = json!({"units": 5, "min_rate": 0.05});
+            }
             if cut {
                 ops["dlcc"] = json!({"acks": false});
             }
