@@ -421,7 +421,7 @@ def unended(document: dict[str, Any], draw: Draw, met: set[str]) -> str:
         return {"process": "script", "bursts": sorted(pick.sample(range(1, 41), pick.randrange(9)))}
 
     timed = {"assembly": "timer", "timer": "3 ms"}
-    one = {
+    one: dict[str, Any] = {
         "network": {"topology": "path"},
         "tcp": {**document.get("tcp", {})},
         "edge": pick.choice([{"assembly": "none"}, timed]),

@@ -244,7 +244,7 @@ class _Job:
                 console = virtual.boot(self._kernel, self._room, self._seed, patience_s, progress)
             done = self._done(console)
         except Hung as hung:
-            raise self._keeping(_too_long(hung), place) from None
+            raise self._keeping(too_long(hung), place) from None
         except Printed as printed:
             raise self._keeping(self._too_much(printed), place) from None
         except InputError as error:
@@ -383,7 +383,7 @@ class _Job:
         return MemoryExceeded(*done["stuck"]) if done["stuck"] is not None else None
 
 
-def _too_long(hung: Hung) -> InputError:
+def too_long(hung: Hung) -> InputError:
     """Say what a run that was ended for its length has done last."""
     done = f"after {hung.share:.1%} of it"
     if hung.computes:
