@@ -32,6 +32,7 @@ from burstlab.scenario import EdgeAck as EdgeAck
 from burstlab.scenario import Failure as Failure
 from burstlab.scenario import Flow as Flow
 from burstlab.scenario import Injection as Injection
+from burstlab.scenario import LinkLoss as LinkLoss
 from burstlab.scenario import Live as Live
 from burstlab.scenario import Loss as Loss
 from burstlab.scenario import LossRule as LossRule

@@ -49,7 +49,7 @@ def test_statuses_are_those_of_the_page(burstlab):
 
 def test_defaults_are_named(burstlab):
     for name in ("run", "live"):
-        assert "ledger (default: none)" in " ".join(
+        assert "hosts say) (default: none)" in " ".join(
             burstlab(name, "--help").out.replace("│", " ").split()
         )
     told = " ".join(burstlab("run", "--help").out.replace("│", " ").split())

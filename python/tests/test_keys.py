@@ -55,7 +55,8 @@ def test_a_key_names_one_row_and_no_part_of_it_does(results):
             met[name] += len(rows) > 0
             # Without the replication rows of two replications are taken for one.
             met[f"{name} without"] += len({row[1:] for row in rows}) < len(rows)
-    assert all(met[name] for name in KEYS), met
+    # Hosts of other kinds alone have datagrams: tests of captures read their tables.
+    assert all(met[name] for name in KEYS if not name.startswith("datagrams")), met
     assert all(met[f"{name} without"] for name in ("flows", "bursts", "ledger", "connections"))
 
 

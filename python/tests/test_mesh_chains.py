@@ -427,9 +427,11 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
         "two-way": {"signalling": {"protocol": "two-way", "requests": tries, "retry": later}},
         "retransmission": {
             "core": {
-                "contention": ["retransmission"] if tries > 1 else [],
-                "retransmission": {"attempts": max(1, tries - 1), "wait": later},
+                "contention": ["retransmission"],
+                "retransmission": {"attempts": tries - 1, "wait": later},
             }
+            if tries > 1
+            else {}
         },
     }[way]
     source = {"from": "1", "to": "2", "erlangs": load, "length": LENGTH}

@@ -199,7 +199,7 @@ def test_a_packet_is_lost_at_the_node_that_cut_it():
         "abd",
         edge={"assembly": "hybrid", "timer": "1 ms", "size": "30 KB"},
         core=CUTS,
-        signalling={"guard": "3 us", "offset": "3 ms"},
+        signalling={"offset": "3 ms"},
         bursts=[{"from": "b", "to": "g", "erlangs": 0.5, "length": length}],
         flows=[{"from": "a", "to": "d"}],
         run={"duration": "6 s", "seed": 1},

@@ -109,12 +109,6 @@ DEAD = [
         "network.node[0].role=core",
         'network.edges = ["a", "b"]',
     ),
-    (
-        "signalling.guard",
-        {"network": {"topology": "ring"}, "signalling": {"offset": "1 ms"}},
-        "signalling.guard=5 us",
-        'signalling.offset = "1 ms"',
-    ),
 ]
 
 
@@ -131,7 +125,7 @@ def test_what_is_overridden_is_refused_and_changes_nothing(pair, scenario, setti
     runs = [bl.run(one) for one in (scenario, apply_settings(scenario, [setting]))]
     assert runs[0].counters == runs[1].counters and runs[0].counters["events"]
     prints = [[one.summary["fingerprint"] for one in run.replications] for run in runs]
-    assert prints[0] == prints[1] or pair in ("signalling.guard",)
+    assert prints[0] == prints[1]
 
 
 def test_what_has_an_effect_or_holds_anyway_is_let_through():

@@ -120,7 +120,7 @@ def test_a_run_keeps_what_is_done(tmp_path, one, status):
 
 PLAN = """
 [scenario.run]
-duration = "20000 s"
+duration = "2000000 s"
 [grid]
 "tcp.window" = [10, 20]
 """

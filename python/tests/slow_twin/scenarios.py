@@ -100,7 +100,7 @@ FEATURES: dict[str, dict[str, Scenario]] = {
         "fifo": merged(DEFLECTION, FIFO),
         "one fibre more, none": merged(DEFLECTION, NONE, core(deflection={"hop_limit": 1})),
         "by hops": merged(DEFLECTION, {"network": {"routing": "hops"}}),
-        "one offset": merged(DEFLECTION, signalling(offset="75 us")),
+        "one offset": merged(core(contention=["deflection"]), signalling(offset="75 us")),
         "switching": merged(DEFLECTION, SWITCHING),
     },
     "segmentation": {

@@ -177,7 +177,7 @@ impl NetworkTally {
     }
 
     /// A fibre is reserved for a burst, and its header waits for a control channel there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn carried(&mut self, sort: Sort, link: u32, wait: Span) {
         let tally = &mut self.links[link as usize];
         tally.count(sort, |port| port.carried += 1);

@@ -231,6 +231,7 @@ impl Beyond<'_> {
     /// Takes a closed burst, and all that it carries. What the scenario prescribes is asked first,
     /// as that numbers the burst among those of its kind. A burst that crosses a way of its own at
     /// once never gets a slot.
+    #[inline]
     pub(super) fn take(&mut self, mut closed: Closed<'_>) {
         let Self { fabric, scope } = self;
         let (now, spaced, known) = (closed.at, closed.spaced, closed.prescribed.take());

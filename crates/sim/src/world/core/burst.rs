@@ -199,6 +199,7 @@ impl Bursts {
 
     /// A slot with a closed burst: what it carries is moved there, and its queue is left with room
     /// for as much.
+    #[inline]
     pub(super) fn open(&mut self, closed: &mut Closed<'_>) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Burst::default());
