@@ -232,7 +232,7 @@ def test_a_second_sigterm_asks_for_nothing_more(tmp_path):
 
 
 def test_nohup_is_heeded(tmp_path):
-    (tmp_path / "one.toml").write_text("[run]\nduration = '100000 s'\n[tcp]\nwindow = 3\n")
+    (tmp_path / "one.toml").write_text("[run]\nduration = '2000000 s'\n[tcp]\nwindow = 3\n")
     shell = f"trap '' HUP; exec {sys.executable} -m burstlab run one.toml --out out"
     with subprocess.Popen(["bash", "-c", shell], cwd=tmp_path, preexec_fn=_usual) as process:
         while _work_s(process.pid) < 0.5:
