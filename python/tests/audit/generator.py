@@ -57,7 +57,7 @@ def scenario(number: int, seed: int = 1) -> tuple[str, Document]:
             bl.resolve(document)
         except bl.ScenarioError:
             continue  # parts that do not go together
-        return family, _with_spells(document, Draw(seed, number, attempt, 1))
+        return family, document
     raise AssertionError(f"nothing sound was drawn for scenario {number} of seed {seed}")
 
 
@@ -114,24 +114,11 @@ def _access(draw: Draw) -> Document:
         access["shared"] = True
     if draw.chance(0.3):
         access["receiver"] = {"rate": f"{draw.pick(2, 4, 20)} Mb/s"}
-    return access
-
-
-def _with_spells(document: Document, draw: Draw) -> Document:
-    """Return the scenario with losses in spells, where they go together; its draws are its own."""
-    access = dict(document.get("access", {}))
-    lossy = {**document, "access": access}
     if draw.chance(0.15):
         access["loss"] = _spells(draw)
     if draw.chance(0.15):
         access["receiver"] = {**access.get("receiver", {}), "loss": _spells(draw)}
-    if draw.chance(0.15):
-        lossy["loss"] = {**document.get("loss", {}), "data": _spells(draw)}
-    try:
-        bl.resolve(lossy)
-    except bl.ScenarioError:
-        return document
-    return lossy
+    return access
 
 
 def _spells(draw: Draw) -> Document:
@@ -148,9 +135,13 @@ def _spells(draw: Draw) -> Document:
 
 def _loss(draw: Draw, *, ack: bool = True) -> Document:
     def rule() -> Document:
-        process = draw.pick("bernoulli", "bernoulli", "every", "batch", "gilbert-elliott", "script")
+        process = draw.pick(
+            "bernoulli", "bernoulli", "every", "batch", "gilbert-elliott", "spells", "script"
+        )
         found: Document = {"process": process}
-        if process == "bernoulli":
+        if process == "spells":
+            found = _spells(draw)
+        elif process == "bernoulli":
             found["probability"] = draw.real(0.003, 0.06)
         elif process == "every":
             found["n"] = draw.whole(20, 200)

@@ -262,6 +262,25 @@ fn a_two_way_reservation_waits_for_its_answer() {
     assert_eq!(both(50, &once).1, Burst { attempts: 1, ..lost(NONE, refused, "blocked") });
 }
 
+/// The second burst of `a` asks at 50 us, and is refused there when its header is worked on, at 60.
+#[test]
+fn an_ingress_that_refuses_a_burst_counts_it_once_its_header_is_worked_on() {
+    let lost = |span: Value| {
+        let once = json!({"protocol": "two-way", "requests": 1});
+        let shared = json!({"edge": {"port": "shared"}, "signalling": once});
+        let mut scenario = scenario(50, &shared);
+        scenario["traffic"][1]["from"] = json!("a");
+        merge(&mut scenario, &json!({"run": span}));
+        let output = run(&scenario);
+        let told = bursts(&output, 1).iter().filter(|burst| burst.lost == 60 * US).count();
+        (told, output.summary.network.expect("a mesh").all.bursts_lost)
+    };
+    assert_eq!(lost(json!({"warmup": "55 us"})), (1, 1));
+    assert_eq!(lost(json!({"warmup": "61 us"})), (1, 0));
+    assert_eq!(lost(json!({"duration": "55 us"})), (0, 0));
+    assert_eq!(lost(json!({"duration": "61 us"})), (1, 1));
+}
+
 /// Ten packets of 1,250 B make a burst of 100 us; that of `b` begins in the middle of that of `a`.
 fn segments(change: &Value) -> Output {
     let source = |from: &str, start: &str| {

@@ -240,21 +240,28 @@ impl Contended {
         go_back((done, slot), scope)
     }
 
-    /// A refusal reaches a node: what was reserved there is free again.
+    /// A refusal reaches a node: what was reserved there is free again. The ingress that refuses a
+    /// request itself has reserved nothing.
     pub(crate) fn refused(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
         let burst = scope.common.bursts.get_mut(slot);
-        let reservation = burst.reservations.pop().expect("a refusal follows a reservation");
-        let (port, owner) = (&mut self.ports[reservation.link as usize], burst.owner(slot));
-        port.shorten(reservation.wavelength, reservation.start, owner, reservation.start);
+        let owner = burst.owner(slot);
+        if let Some(reservation) = burst.reservations.pop() {
+            let port = &mut self.ports[reservation.link as usize];
+            port.shorten(reservation.wavelength, reservation.start, owner, reservation.start);
+        }
         go_back((now, slot), scope)
     }
 }
 
-/// A refusal goes back to the node before. The ingress asks again after a while, or gives up.
+/// A refusal goes back to the node before. The ingress asks again after a while, or gives up: not
+/// before its processor is done, as what is counted then may not be counted before.
 fn go_back((now, slot): (Time, u32), scope: &mut Scope) -> Fate {
     let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
-    if let Some(before) = burst.reservations.last() {
-        let at = now + plan.graph.link(before.link).delay;
+    let later = match burst.reservations.last() {
+        Some(before) => Some(now + plan.graph.link(before.link).delay),
+        None => Some(now).filter(|&done| done > scope.context.clock),
+    };
+    if let Some(at) = later {
         scope.context.queue.push(at, Rank::Arrival, Event::Core(CoreEvent::Refused(slot)));
         return Fate::Goes;
     }
