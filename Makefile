@@ -53,14 +53,14 @@ HOSTS  = --locked $(foreach name,stacks seeded net tls laws quinn-bulk,-p burstl
 # others, which take most of the time, are then compiled once and not checked before.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 
-stacks: setup ## build the extension anew with the QUIC and TCP stacks of others (Rust 1.91; STACKS=quiche)
+stacks: setup ## build the extension anew with the third-party QUIC and TCP stacks (Rust 1.91; STACKS=quiche)
 	cd stacks && cargo build --release --locked -p burstlab-python-with-stacks -p burstlab-stacks $(QUICHE)
 	cp stacks/target/release/lib_core.so python/burstlab/_core.abi3.so
 
 quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.91)
 	cd stacks && cargo build --release --locked -p burstlab-quinn-bulk
 
-test-stacks: ## formatting, lints and tests of the stacks of others, which the default build leaves out
+test-stacks: ## formatting, lints and tests of the third-party stacks, which the default build leaves out
 	cd stacks && cargo fetch --locked
 	cd stacks && cargo fmt --all --check
 	cd stacks && $(LINTED) cargo test $(HOSTS) --all-targets

@@ -1,4 +1,4 @@
-"""What a packet costs with each stack of others: processor time and memory of whole processes.
+"""What a packet costs with each third-party stack: processor time and memory of whole processes.
 
     python benches/stacks.py [--seconds 60] [--runs 3]
 
@@ -74,7 +74,7 @@ def several(document: dict[str, Any], runs: int) -> list[tuple[int, float, float
 
 def main() -> int:
     """Print a line for each stack."""
-    parser = argparse.ArgumentParser(description="What a packet costs with each stack of others.")
+    parser = argparse.ArgumentParser(description="What a packet costs with each third-party stack.")
     parser.add_argument("--seconds", type=float, default=60.0, help="simulated (default: 60)")
     parser.add_argument("--runs", type=int, default=3, help="medians of so many (default: 3)")
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Draw the figures of the pages on the stacks of others, from what their programs write.
+"""Draw the figures of the pages on the third-party stacks, from what their programs write.
 
     python docs/stacks_figures.py cubic DIRECTORY
     python docs/stacks_figures.py questions FILE

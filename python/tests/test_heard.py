@@ -26,7 +26,7 @@ def result():
 
 
 def _of_a_stack(result: bl.Result) -> bl.Result:
-    """Return the same result, of a stack of others."""
+    """Return the same result, of a third-party stack."""
     scenario = copy.deepcopy(dict(result.scenario))
     scenario["flows"][0]["stack"] = "quinn"
     return replace(result, scenario=scenario)

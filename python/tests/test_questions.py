@@ -30,10 +30,10 @@ def _known() -> bool:
 
 if not _known():
     warnings.warn(
-        "no stacks of others: the page of three questions is not looked at (make stacks)",
+        "no third-party stacks: the page of three questions is not looked at (make stacks)",
         stacklevel=1,
     )
-    pytest.skip("this engine was built without stacks of others", allow_module_level=True)
+    pytest.skip("this engine was built without third-party stacks", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 A line ``<!-- not run: WHAT: WHY -->`` before a block names the commands in it that are not run
 (``python`` for a block of Python), and where they are tested otherwise. A block of text right
 behind one that is run is what that prints, or some lines of it; one of TOML that begins with
-``# NAME.toml`` is that file. A block of Rust is lines of a test of the stacks of others.
+``# NAME.toml`` is that file. A block of Rust is lines of a test of the third-party stacks.
 """
 
 from __future__ import annotations

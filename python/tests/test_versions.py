@@ -1,4 +1,4 @@
-"""One version in all places: what an engine with stacks of others writes is of this version too."""
+"""One version in all places, that of an engine with third-party stacks too."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ fn first_run(
             let begun = begin(scenario_json, random, Trace::default(), monitor, None)?;
             let simulation = begun.0;
             if simulation.has_stacks() {
-                let problem = "a run whose flows have a stack of others cannot part";
+                let problem = "a run whose flows have a third-party stack cannot part";
                 let fix = "remove flows.stack";
                 return Err(refuse(ScenarioError::new("flows.stack", "", problem, fix)));
             }

@@ -1,4 +1,4 @@
-//! Who makes the hosts of flows with a stack of others: the crate `burstlab-stacks`, in the
+//! Who makes the hosts of flows with a third-party stack: the crate `burstlab-stacks`, in the
 //! extension that `make stacks` builds from these sources, and nobody in the usual one.
 
 use std::sync::Arc;

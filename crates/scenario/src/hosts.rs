@@ -58,7 +58,7 @@ fn known(
 ) -> Result<Option<String>, ScenarioError> {
     let at = |field: &str| format!("flows[{index}].{field}");
     let Some(stacks) = stacks else {
-        let problem = "this engine was built without stacks of others";
+        let problem = "this engine was built without third-party stacks";
         let fix = "build it with the crate burstlab-stacks (make stacks), or remove stack";
         return Err(ScenarioError::new(at("stack"), stack, problem, fix));
     };

@@ -139,7 +139,7 @@ pub struct Simulation {
     pub(crate) world: World,
     head: Head,
     pub(crate) traced: bool,
-    /// Whether classes of Python take part, and stacks of others.
+    /// Whether classes of Python take part, and third-party stacks.
     foreign: bool,
     stacks: bool,
     warnings: Vec<String>,
@@ -176,7 +176,7 @@ impl Simulation {
         let foreign = resolved.needs_classes();
         assert!(!foreign || resolved.classes.is_some(), "nobody makes the classes of Python");
         let stacks = resolved.needs_stacks();
-        assert!(!stacks || resolved.stacks.is_some(), "nobody makes the stacks of others");
+        assert!(!stacks || resolved.stacks.is_some(), "nobody makes the third-party stacks");
         let random = RandomSource::new(seed, replication);
         let world = World::new(resolved, &random, trace);
         let head = Head::new(resolved, seed, replication);
@@ -185,7 +185,7 @@ impl Simulation {
         Self { world, head, traced, foreign, stacks, warnings, running: true }
     }
 
-    /// Whether flows have a stack of others: then it has no checkpoints, and cannot be cloned.
+    /// Whether flows have a third-party stack: then it has no checkpoints, and cannot be cloned.
     #[must_use]
     pub fn has_stacks(&self) -> bool {
         self.stacks
@@ -234,7 +234,7 @@ impl Simulation {
     /// # Errors
     ///
     /// Where it is traced: the rows of its tables would have to be stored with it. Where classes
-    /// of Python take part, or stacks of others, whose state nobody can store.
+    /// of Python take part, or third-party stacks, whose state nobody can store.
     pub fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
         if self.traced {
             return Err(CheckpointError::new(
@@ -250,7 +250,7 @@ impl Simulation {
         }
         if self.stacks {
             return Err(CheckpointError::new(
-                "a run whose flows have a stack of others has no checkpoints",
+                "a run whose flows have a third-party stack has no checkpoints",
                 "leave out the checkpoints, or flows.stack",
             ));
         }

@@ -1,4 +1,4 @@
-//! QUIC and TCP stacks of others as hosts of a scenario: `[[flows]] stack = "quinn"`. Each stack is
+//! Third-party QUIC and TCP stacks as hosts of a scenario: `[[flows]] stack = "quinn"`. Each is
 //! what its authors published, unchanged; a host here gives it the time, the packets and an
 //! application that sends bytes from one end to the other.
 //!

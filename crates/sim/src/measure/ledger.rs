@@ -108,7 +108,7 @@ impl SenderState {
         }
     }
 
-    /// That of a stack of others, in packets; what it does not tell is none.
+    /// The state of a third-party stack, in packets; what it does not report is `None`.
     pub(crate) fn of_host(host: &HostState) -> Self {
         let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
         Self {

@@ -104,7 +104,7 @@ pub(crate) enum Step {
     NoCopy = 13,
     /// A trailer of it is put on a control channel.
     Trailer = 14,
-    /// Surgery lets it go on beside the others.
+    /// Surgery spares it: it goes on and takes no wavelength.
     Spared = 15,
     /// The fibre that it asks for is down.
     Dark = 16,

@@ -88,7 +88,7 @@ impl SenderNow {
         }
     }
 
-    /// That of a stack of others, in packets; what it does not tell is none.
+    /// The state of a third-party stack, in packets; what it does not report is `None`.
     pub(crate) fn of_host(host: &HostState, recovers: bool) -> Self {
         let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
         let is_slow = |cwnd| host.ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);

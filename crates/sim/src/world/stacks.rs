@@ -1,4 +1,4 @@
-//! Packets of flows whose hosts are a stack of others, on their way to and from their links; and
+//! Packets of flows whose hosts are a third-party stack, on their way to and from their links; and
 //! what goes on outside of a run beside it.
 
 use super::World;

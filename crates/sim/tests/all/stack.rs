@@ -1,4 +1,4 @@
-//! Flows whose hosts are a stack of others: their packets go as those of our own TCP do.
+//! Flows whose hosts are a third-party stack: their packets go as those of our own TCP do.
 
 use std::collections::BTreeSet;
 

@@ -106,9 +106,9 @@ impl<'a> Beyond<'a> {
         effects.list.push(Effect::Lost(payload, loss, PacketCause::Burst));
     }
 
-    /// Lets a burst that would be lost before its fibre `hop` go on beside the others to its
-    /// egress, if it is to be spared. Returns whether it goes on. Its header may be further, and is
-    /// then of no use any more.
+    /// Spares a burst that would be lost before its fibre `hop`, if surgery asks for it: the burst
+    /// goes on to its egress and takes no wavelength. Returns whether it goes on. Its header may be
+    /// further, and is then of no use any more.
     fn goes_beside(&mut self, now: Time, (slot, hop): (u32, usize), cause: LossCause) -> bool {
         let Self { fabric, scope } = self;
         if !scope.spares(now, (slot, hop), cause) {

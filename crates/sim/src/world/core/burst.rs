@@ -116,7 +116,7 @@ pub(in crate::world) struct Burst {
     pub(super) struck: bool,
     /// Its number, where it is lost, or spared, and its header is still to come to a node; else 0.
     pub(super) ghost: u64,
-    /// Whether it is spared, and on its way beside the others.
+    /// Whether surgery spares it: it is on its path and takes no wavelength.
     pub(super) beside: bool,
     /// When its last bit reaches the egress, once all is reserved.
     pub(super) lands: Time,

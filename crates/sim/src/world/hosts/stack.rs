@@ -83,7 +83,7 @@ struct End {
 /// A run with hosts of others goes on in one place alone: nobody can double them.
 impl Clone for Stack {
     fn clone(&self) -> Self {
-        panic!("a run whose flows have a stack of others cannot be cloned")
+        panic!("a run whose flows have a third-party stack cannot be cloned")
     }
 }
 
@@ -217,7 +217,7 @@ impl Flow {
 }
 
 impl Hosts {
-    /// Whether the hosts of a flow are a stack of others.
+    /// Whether the hosts of a flow are a third-party stack.
     #[inline]
     pub(in crate::world) fn has_stack(&self, index: u32) -> bool {
         self.flows[index as usize].stack.is_some()

@@ -1,4 +1,4 @@
-//! A transport of a few lines as a stack of others, and some that misbehave: its sender keeps a
+//! A transport of a few lines as a third-party stack, and some that misbehave: its sender keeps a
 //! window of packets in flight, its receiver acknowledges each by its number, and what is three
 //! behind the last one acknowledged is lost and sent again as a new packet: at once, or, as TCP
 //! does, one for each ACK, in repairs.

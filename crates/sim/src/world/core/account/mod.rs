@@ -144,7 +144,7 @@ impl Account {
         self.reports
     }
 
-    /// Whether senders of such bursts are told of more than losses.
+    /// Whether senders of such bursts are notified of more than losses.
     #[inline]
     pub(crate) fn tells(&self, kind: BurstKind) -> bool {
         self.tells && kind == BurstKind::Data

@@ -142,7 +142,7 @@ impl Edges {
         out.context().stale += u64::from(halfway && none);
     }
 
-    /// Foresees when a queue is due, and sees to it that it is looked at then, unless that is now.
+    /// Foresees when a queue is due, and schedules a look at it then, unless that is now.
     pub(super) fn look_ahead(&mut self, now: Time, queue: usize, context: &mut Context) {
         let place = &mut self.queues[queue];
         let due = place.foresee(&mut context.work);

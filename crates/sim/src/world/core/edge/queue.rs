@@ -124,7 +124,7 @@ impl Queue {
         }
     }
 
-    /// Packets will enter: sees to it that the queue closes in time.
+    /// Packets will enter: schedules the closing of the queue.
     #[inline]
     pub(super) fn expect<P: Parcel>(
         &mut self,

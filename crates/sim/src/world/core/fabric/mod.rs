@@ -53,7 +53,7 @@ impl Fabric {
         }
     }
 
-    /// A burst ends, or goes on beside the others: its ingress needs no copy any more.
+    /// A burst ends, or goes on as a spared one: its ingress needs no copy any more.
     #[inline]
     pub(super) fn forget_copy(&mut self, slot: u32, scope: &mut Scope) {
         if let Self::Contended(fabric) = self {

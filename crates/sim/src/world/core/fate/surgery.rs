@@ -1,9 +1,9 @@
 //! Operations on bursts: what is done to one, and where.
 //!
-//! A burst that is spared holds what it held in the run in which it was lost, and no more: from
-//! where it would be lost it goes on beside all others, as if a wavelength were there for it alone,
-//! and what would be cut of it stays in it while others have its wavelength. So nobody else's way
-//! is another for it; what others meet with differs only by what its hosts do next.
+//! A spared burst holds what it held in the run in which it was lost, and no more. From the node of
+//! its loss it goes on as if an extra wavelength were there for it alone. What would be cut of it
+//! stays in it, while the other burst has its wavelength. So no other burst takes another path
+//! because of it: other bursts differ only by what the hosts of the spared one do next.
 
 use burstlab_units::{Span, Time};
 

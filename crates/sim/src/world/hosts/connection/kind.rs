@@ -105,7 +105,7 @@ impl FlowKind {
         self
     }
 
-    /// The same where its hosts may be a stack of others.
+    /// The same where its hosts may be a third-party stack.
     pub(super) fn with_stack(mut self, entry: &Entry) -> Self {
         let Some(stack) = &entry.stack else { return self };
         let control = entry.congestion_control.as_ref();

@@ -238,7 +238,7 @@ impl Exclusive {
         // The burst may set out ahead of the clock.
         let later = passage.lost.filter(|&at| at > scope.context.clock);
         if let Some(at) = later {
-            // Before anyone who is told of it at that instant.
+            // Before any sender that is notified of it at that instant.
             let event = Event::Core(CoreEvent::Lost(slot));
             scope.context.queue.push(at, Rank::Arrival, event);
         }
