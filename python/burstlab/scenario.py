@@ -2067,8 +2067,8 @@ class Flow(_Section):
         segment of one direction carries the ACK of the other. Each connection is two flows in
         tables and numbers, next to each other.
     stack : str, optional
-        Its hosts are a third-party stack, such as `quinn`, instead of our own TCP. An engine that
-        is built with the crate `burstlab-stacks` knows some.
+        Its hosts are a third-party stack, such as `quinn`, not our own TCP. An engine that is built
+        with the crate `burstlab-stacks` knows some.
     congestion_control : str, optional
         The congestion control of the stack, by its name there, such as `cubic`; absent: the one
         that the stack uses by itself.

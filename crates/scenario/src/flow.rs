@@ -71,7 +71,7 @@ pub struct Flow {
     /// tables and numbers, next to each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Reverse>,
-    /// Its hosts are a third-party stack, such as `quinn`, instead of our own TCP. An engine that is
+    /// Its hosts are a third-party stack, such as `quinn`, not our own TCP. An engine that is
     /// built with the crate `burstlab-stacks` knows some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
