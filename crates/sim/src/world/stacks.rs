@@ -66,9 +66,7 @@ impl World {
                 }
             }
         }
-        self.active -= usize::from(done);
-        if self.has_failed() {
-            self.active = 0;
-        }
+        // A run that has failed is over for all: an end may still say that it is done.
+        self.active = if self.has_failed() { 0 } else { self.active - usize::from(done) };
     }
 }

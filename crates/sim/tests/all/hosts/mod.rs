@@ -224,6 +224,7 @@ pub(crate) const BAD: &[(&str, &str)] = &[
     ("losing", "takes more packets for lost than the 1 it has sent"),
     ("falling", "bytes for its application, and had"),
     ("boasting", "its receiver has 18446744073709551615 bytes for its application, of"),
+    ("lying", "its receiver has 18446744073709551615 bytes for its application, of 0 that came"),
 ];
 
 /// A host that never stops sending, calling for itself or telling, or says what cannot be.
@@ -294,6 +295,8 @@ impl Host for Bad {
         match self.name.as_str() {
             "boasting" if self.heard > 0 => state.received = u64::MAX,
             "falling" if self.heard == 1 => state.received = PAYLOAD,
+            // Done before anything was sent.
+            "lying" => (state.received, state.finished) = (u64::MAX, self.near),
             _ => {}
         }
         state
