@@ -28,7 +28,8 @@ pub struct Sample {
 /// A packet that a kernel sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Which pair of hosts, by its place in [`Live::new`]'s list, and whether the second sends.
+    /// Which pair of hosts, by its place in the list of
+    /// [`Live::new`](crate::Live::new), and whether the second sends.
     pub pair: usize,
     /// See `pair`.
     pub far: bool,
