@@ -106,6 +106,22 @@ def three_to_one(rates: tuple[int, int, int], unsmoothed: str, window: int) -> d
     }
 
 
+def test_copies_count_as_packets_of_their_flow_and_not_as_its_retransmissions():
+    written = three_to_one((20, 10, 10), "bd", 50)
+    written["ops"]["slot_size"] = "1152 B"
+    written["run"]["seed"] = 20
+    result = bl.run(written, trace=("packets",))
+    flows = result.flows.to_pylist()
+    rows = [row for row in result.packets.to_pylist() if row["kind"] == "data" and row["flow"] >= 0]
+    copies = [row for row in rows if row["cwnd"] is None]
+    assert len(copies) == result.ops[0]["copies"] > 0
+    for flow in flows:
+        mine = [row for row in rows if row["flow"] == flow["id"]]
+        again = [row for row in mine if row["transmission"] > 1 and row not in copies]
+        assert flow["packets_sent"] == len(mine)
+        assert flow["retransmissions"] == len(again)
+
+
 @pytest.mark.parametrize(
     ("slot", "seed", "written"),
     [

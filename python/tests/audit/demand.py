@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audit.checks import Audit
-from audit.flows import Received
+from audit.flows import Received, of_edge
 from audit.result import NONE, Run, size_bytes
 
 #: Percentiles of the summary, in thousandths.
@@ -169,7 +169,7 @@ def _connections(run: Run, audit: Audit, table: Any) -> None:
             "completed_ps": times.min() if len(times) else NONE,
             "packets_sent": mine.sum(),
             "packets_lost": lost.sum(),
-            "retransmissions": (packets["transmission"][mine] > 1).sum(),
+            "retransmissions": ((packets["transmission"] > 1) & mine & ~of_edge(run)).sum(),
             "timeouts": (kinds == "timeout").sum(),
             "false_timeouts": ((kinds == "timeout") & (truths == "false")).sum(),
             "fast_retransmits": np.isin(kinds, ("fast-retransmit", "edge-retransmit")).sum(),

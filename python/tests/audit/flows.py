@@ -218,7 +218,7 @@ def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
     useful = Useful.of(run, number, written)
     measured = run.measured_s or float("inf")
     late = there & run.since_start(arrived)
-    again = packets["transmission"][mine] > 1
+    again = (packets["transmission"][mine] > 1) & ~of_edge(run)[mine]
     timer = _events(run, number)
     return {
         "goodput_bps": useful.bytes(set(range(1, now.next)) - then.held()) * 8 / measured,
@@ -236,6 +236,12 @@ def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
         **_round_trips(run, number, end),
         **_done(run, number, end, useful, (arrived[there][order], seqs[there][order])),
     }
+
+
+def of_edge(run: Run) -> Any:
+    """Copies of edge nodes, which cross no access link; bursts have none."""
+    packets = run.table("packets")
+    return (packets["ingress_ps"] == packets["sent_ps"]) & ("ops" in run.summary)
 
 
 def _events(run: Run, number: int) -> dict[str, float | None]:
@@ -309,10 +315,12 @@ def _samples(run: Run, number: int) -> Any:
     sent = mine & (packets["kind"] == "data")
     heard = mine & (packets["kind"] == "ack") & (packets["fate"] == "delivered")
     again = (cwnd["flow"] == number) & (cwnd["event"] != "ack")
-    # At one instant an ACK is heard before what it releases is sent.
+    expired = again & (cwnd["event"] == "timeout")
+    # At one instant a timer fires before an ACK is heard, and that before what it releases is sent.
     events = [(at, 0, seq) for at, seq in _pairs(packets, "delivered_ps", heard)]
     events += [(at, 0, seq) for at, seq in carried(run, number)]
-    events += [(at, 1, 0) for at in cwnd["t_ps"][again].tolist()]
+    events += [(at, -1, 0) for at in cwnd["t_ps"][expired].tolist()]
+    events += [(at, 1, 0) for at in cwnd["t_ps"][again & ~expired].tolist()]
     ledger = run.table("ledger")
     repairs = (ledger["flow"] == number) & (ledger["kind"] == "early-repair")
     events += [(at, 1, 0) for at in ledger["t_ps"][repairs].tolist()]
@@ -327,7 +335,7 @@ def _samples(run: Run, number: int) -> Any:
                 if run.start <= at < run.over:
                     samples.append(at - timed[1])
                 timed = None
-        elif kind == 1:
+        elif abs(kind) == 1:
             timed = None
         elif kind == 2 and timed is None:
             timed = (seq, at)

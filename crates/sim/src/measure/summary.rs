@@ -195,7 +195,7 @@ pub struct FlowSummary {
     pub bytes_in_order: u64,
     /// The same in segments, the SYN not counted.
     pub segments_delivered: u64,
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, retransmissions and copies of edge nodes included.
     pub packets_sent: u64,
     /// Data packets that reached the receiver, duplicates included.
     pub packets_delivered: u64,
@@ -203,7 +203,7 @@ pub struct FlowSummary {
     pub packets_lost: u64,
     /// Packets that reached the receiver and were there already.
     pub duplicates: u64,
-    /// Segments sent again.
+    /// Segments that its sender sent again; copies of edge nodes are not among them.
     pub retransmissions: u64,
     /// Of these, segments whose last transmission was not lost.
     pub spurious_retransmissions: u64,

@@ -407,7 +407,7 @@ fn row(
         completed: flow.completed,
         bytes,
         ideal: ideal.of(&flow.kind, (flow.from, flow.to), bytes),
-        packets_sent: flow.sender.counters().segments_sent,
+        packets_sent: flow.tally().sent,
         packets_lost: flow.tally.lost,
         retransmissions: counters.retransmissions,
         timeouts: counters.timeouts,

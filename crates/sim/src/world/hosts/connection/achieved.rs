@@ -116,7 +116,7 @@ impl Flow {
             bytes_delivered: achieved.bytes_delivered,
             bytes_in_order: achieved.bytes_in_order,
             segments_delivered: achieved.segments,
-            packets_sent: counters.segments_sent,
+            packets_sent: self.tally().sent,
             packets_delivered: self.tally.delivered,
             packets_lost: self.tally.lost,
             duplicates: self.receiver.duplicates(),
