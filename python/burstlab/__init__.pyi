@@ -6,15 +6,14 @@ from burstlab._core import schema as schema
 from burstlab.errors import ControlError as ControlError
 from burstlab.errors import EngineError as EngineError
 from burstlab.errors import InputError as InputError
-from burstlab.errors import Interrupted as Interrupted
 from burstlab.errors import MemoryExceeded as MemoryExceeded
 from burstlab.errors import NotRecorded as NotRecorded
 from burstlab.errors import PlanError as PlanError
 from burstlab.errors import ScenarioError as ScenarioError
-from burstlab.errors import StudyInterrupted as StudyInterrupted
 from burstlab.laws import Laws as Laws
 from burstlab.laws import compare as compare
 from burstlab.loading import to_document as to_document
+from burstlab.results import Interrupted as Interrupted
 from burstlab.results import Result as Result
 from burstlab.results import read as read
 from burstlab.scenario import Access as Access
@@ -63,6 +62,7 @@ from burstlab.simulation import resolve as resolve
 from burstlab.simulation import run as run
 from burstlab.studies import Study as Study
 from burstlab.studies import study as study
+from burstlab.studies.outcome import StudyInterrupted as StudyInterrupted
 from burstlab.studies.outcome import read_study as read_study
 from burstlab.surgery import Blame as Blame
 from burstlab.surgery import WhatIf as WhatIf

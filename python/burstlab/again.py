@@ -9,24 +9,36 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from burstlab import classes
 from burstlab.errors import InputError
 from burstlab.loading import read_toml
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstlab.studies.plan import Plan
-
 #: The flag that lets code be executed that came with what is run.
 FLAG = "--allow-code"
+
+#: Tables of a plan in which its points have no fields.
+_OF_NO_POINT = ("files", "metrics", "schemes", "warmup")
+
+
+class Points(Protocol):
+    """What a command names of the plan of a study."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the schemes."""
+        ...
+
+    def has_code(self, point: int, scheme: str) -> bool:
+        """Whether a scheme at a point names a class of Python."""
+        ...
 
 
 def of_point(
     where: str | os.PathLike[str],
-    plan: Plan,
+    plan: Points,
     point: int,
     scheme: str = "",
     *,
@@ -65,12 +77,17 @@ def of_first_point(where: Path, out: str | None) -> str:
     out
         The directory for the result; None for one that the reader has to name.
     """
-    from burstlab.studies.plan import read
-
+    words = ["burstlab", "run", str(where), "--point", "0"]
     try:
-        words = shlex.split(of_point(where, read(where / "plan.toml"), 0))
+        plan = read_toml(where / "plan.toml")
     except InputError:
-        words = ["burstlab", "run", str(where), "--point", "0"]
+        return _with_out(words, out)
+    found = plan.get("schemes")
+    schemes = found if isinstance(found, dict) else {}
+    first = next(iter(schemes), "")
+    words += ["--scheme", first] if len(schemes) > 1 else []
+    of_all = {name: one for name, one in plan.items() if name not in _OF_NO_POINT}
+    words += [FLAG] if classes.named_in([of_all, schemes.get(first)]) else []
     return _with_out(words, out)
 
 

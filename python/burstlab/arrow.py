@@ -1,11 +1,11 @@
-"""Tables as those of Arrow, and back; pyarrow belongs to extras."""
+"""Columns as tables of Arrow, and back; pyarrow belongs to extras."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from burstlab.extras import extra
-from burstlab.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from burstlab.columnar.column import Column
 
 
-def to_arrow(table: Table, what: str, by: str) -> pa.Table:
+def to_arrow(columns: Mapping[str, Column], what: str, by: str) -> pa.Table:
     """Return a table of Arrow.
 
     Parameters
     ----------
-    table
-        The table. Numbers are not copied; text of a category stays coded.
+    columns
+        The columns, by name. Numbers are not copied; text of a category stays coded.
     what
         What needs it, such as ``"to_arrow()"``.
     by
@@ -31,7 +31,7 @@ def to_arrow(table: Table, what: str, by: str) -> pa.Table:
         If pyarrow is not installed.
     """
     pa = extra("pyarrow", what, by)
-    return pa.table({name: _array(pa, column) for name, column in table.read().items()})
+    return pa.table({name: _array(pa, column) for name, column in columns.items()})
 
 
 def _array(pa: Any, column: Column) -> Any:
@@ -50,10 +50,10 @@ def _array(pa: Any, column: Column) -> Any:
     return found if column.category else found.cast(pa.string())
 
 
-def from_arrow(table: pa.Table) -> Table:
-    """Return a table of ours; of times, lists and the like it has Python's objects."""
+def from_arrow(table: pa.Table) -> dict[str, Column]:
+    """Return its columns by name; of times, lists and the like they have Python's objects."""
     names = table.column_names
-    return Table({name: _column(table.column(place)) for place, name in enumerate(names)})
+    return {name: _column(table.column(place)) for place, name in enumerate(names)}
 
 
 def _column(column: Any) -> Column:

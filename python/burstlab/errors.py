@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from burstlab.shown import brief
-
-if TYPE_CHECKING:
-    from burstlab.results import Result
-    from burstlab.studies.outcome import Study
 
 #: A disk, a quota, or what a file may hold, is full.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -68,9 +64,15 @@ class ScenarioError(FieldError):
 
 
 class MemoryExceeded(ScenarioError):
-    """A run took more memory than it may, or cannot go on; ``result`` holds what was done."""
+    """A run took more memory than it may, or cannot go on.
 
-    result: Result | None = None
+    Attributes
+    ----------
+    result
+        What was done until then, a `burstlab.Result`; None where nothing was.
+    """
+
+    result: Any = None
 
 
 class PlanError(FieldError):
@@ -111,14 +113,14 @@ class EngineError(RuntimeError):
     Attributes
     ----------
     result
-        What was recorded until then, if there is any; of the run that failed, its tables and the
-        numbers until then.
+        What was recorded until then, a `burstlab.Result`; of the run that failed, its tables and
+        the numbers until then. None where nothing was recorded.
     study
-        Of a study, its points that were done.
+        Of a study, a `burstlab.Study` of its points that were done; None elsewhere.
     """
 
-    result: Result | None = None
-    study: Study | None = None
+    result: Any = None
+    study: Any = None
 
     def __init__(self, what: str, place: str, fingerprint: str, which: str = "") -> None:
         self.what = what
@@ -137,22 +139,6 @@ class EngineError(RuntimeError):
             "fault of Burstlab: report it with this scenario to the developers of Burstlab "
             '(CONTRIBUTING.md, "When the engine fails")'
         )
-
-
-class Interrupted(KeyboardInterrupt):
-    """A run was stopped by Ctrl-C; ``result`` holds what was done until then."""
-
-    def __init__(self, result: Result) -> None:
-        self.result = result
-        super().__init__("interrupted")
-
-
-class StudyInterrupted(KeyboardInterrupt):
-    """A study was stopped by Ctrl-C; ``study`` holds the points that were done until then."""
-
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        super().__init__("interrupted")
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:

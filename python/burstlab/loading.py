@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from burstlab import classes
+
+# Whoever reads a scenario gets both from here.
+from burstlab.documents import Document as Document
+from burstlab.documents import steps_of as steps_of
 from burstlab.errors import InputError, ScenarioError
 from burstlab.named_files import NamedFiles
-
-Document: TypeAlias = dict[str, Any]
 
 
 @runtime_checkable
@@ -33,8 +35,6 @@ class HasToDict(Protocol):
 
 
 ScenarioLike: TypeAlias = "HasToDict | Mapping[str, Any] | str | os.PathLike[str]"
-
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 #: Digits that Python converts to a whole number at most, and more of them.
 _DIGITS_MAX = 4300
@@ -331,17 +331,6 @@ def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -
     if last:
         here[int(step)] = value
     return here[int(step)]
-
-
-def steps_of(path: str) -> list[str]:
-    """Return the names and indices of a dotted path, such as ``flows[1].tcp.variant``."""
-    steps: list[str] = []
-    for part in path.split("."):
-        found = ["".join(match) for match in _STEP.findall(part)]
-        if not found or re.sub(_STEP, "", part):
-            raise InputError(f"--set {path}: not the path of a field\n  fix: write table.field")
-        steps.extend(found)
-    return steps
 
 
 def plain(value: Any, path: str = "", depth: int = 0) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +100,12 @@ class Marks:
     @property
     def _again(self) -> str:
         return f"make the {self._whole} again in another directory"
+
+
+def together(prints: Sequence[str]) -> str:
+    """Return the fingerprint of all replications."""
+    import hashlib
+
+    if len(prints) == 1:
+        return prints[0]
+    return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]

@@ -7,12 +7,14 @@ value has its own, a change of the general field changes nothing, and is an erro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from burstlab import _core
+from burstlab.documents import Document, steps_of
 from burstlab.errors import ScenarioError
-from burstlab.loading import Document, steps_of
 from burstlab.parameters import tcp_of
 
 #: Pairs of a general field and what overrides it, as docs/reference/cli.md lists them.
@@ -187,12 +189,10 @@ def _table(value: Any) -> Document:
 
 def _usual(fields: Document) -> Document:
     """Return what a profile and a variant have; nothing unless each such field is written."""
-    from burstlab.simulation import resolve
-
     law = {name: fields[name] for name in ("profile", "variant") if name in fields}
     try:
-        found = resolve({"tcp": law})
-    except ScenarioError:
+        found = json.loads(_core.resolve(json.dumps({"tcp": law})))
+    except _core.InvalidScenario:
         return {}  # The whole is refused with a better reason.
     usual = tcp_of(found, found["flows"][0])
     written = all(name in fields for name, value in usual.items() if value is not None)
@@ -262,7 +262,5 @@ def _at(document: Any, steps: Sequence[str]) -> Any:
 
 
 def _shown(value: Any) -> str:
-    import json
-
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -6,16 +6,46 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
+from burstlab.errors import EngineError
 from burstlab.shown import shown
-
-if TYPE_CHECKING:
-    from burstlab.studies.running import Progress
-
 
 #: Tells the share that is done, and what more there is to tell.
 _Show = Callable[[float, str], None]
+
+
+@dataclass
+class Progress:
+    """How far a study is.
+
+    Attributes
+    ----------
+    points, done
+        Points that it has, and that are done.
+    share
+        What is done, 0 to 1, points under way included.
+    runs
+        Runs that were made since it was started or resumed.
+    simulated_s
+        How much time they simulated.
+    wall_s
+        How long that took.
+    engine_cpu_s
+        Time that the engine had on processors, added over the workers.
+    failed
+        Points at which the engine failed, by a fault of its own; they are not done.
+    """
+
+    points: int
+    done: int = 0
+    share: float = 0.0
+    runs: int = 0
+    simulated_s: float = 0.0
+    wall_s: float = 0.0
+    engine_cpu_s: float = 0.0
+    warnings: dict[str, None] = field(default_factory=dict, repr=False)
+    failed: dict[int, EngineError] = field(default_factory=dict, repr=False)
 
 
 @contextmanager

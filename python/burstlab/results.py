@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from burstlab.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
+from burstlab.documents import without_none
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.heads import Head
-from burstlab.marks import Marks
+from burstlab.marks import Marks, together
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.series import series_of
 from burstlab.statistics import means_of
@@ -31,7 +32,18 @@ if TYPE_CHECKING:
         WlanSummary,
     )
 
-__all__ = ["MESH", "PARTS", "RECORDED", "TRACES", "WITH", "Replication", "Result", "read"]
+__all__ = [
+    "MESH",
+    "PARTS",
+    "RECORDED",
+    "TRACES",
+    "WITH",
+    "Interrupted",
+    "Replication",
+    "Result",
+    "read",
+    "together",
+]
 
 Part = TypeVar("Part")
 
@@ -209,6 +221,7 @@ class Result:
     @property
     def plot(self) -> Plots:
         """Its figures: ``sequence()``, ``window()``, ``distribution()``, ``occupancy()``."""
+        # Upward: figures are drawn of results. Users ask a result for them, and few runs do.
         from burstlab.plot.of_result import Plots
 
         return Plots(self)
@@ -347,6 +360,7 @@ class Result:
         **options
             ``at``, ``flow``, ``replication`` and ``force``, as of `burstlab.export.export`.
         """
+        # Upward: exports read results. Users ask a result for them, and few runs do.
         from burstlab.export import export
 
         return export(self, format, out, **options)
@@ -414,6 +428,14 @@ class Result:
         rows = min(len(flows), _ROWS_SHOWN)
         more = f"<p>and {len(flows) - rows} more flows</p>" if rows < len(flows) else ""
         return f"<p>{head}</p>{flows.to_html(rows, names)}{more}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped by Ctrl-C; ``result`` holds what was done until then."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        super().__init__("interrupted")
 
 
 def read(directory: str | os.PathLike[str]) -> Result:
@@ -528,15 +550,6 @@ def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) ->
     return Marks(fields, "run", SUMMARY)
 
 
-def together(prints: Sequence[str]) -> str:
-    """Return the fingerprint of all replications."""
-    import hashlib
-
-    if len(prints) == 1:
-        return prints[0]
-    return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
-
-
 def _there(part: Part | None, what: str) -> Part:
     if part is None:
         raise NotRecorded(f"the run has no {what}\n  fix: run a scenario that has one")
@@ -584,12 +597,3 @@ def _check_result(where: Path, names: Names | None = None) -> Names:
             "  fix: give what burstlab run --out wrote"
         )
     return there
-
-
-def without_none(value: Any) -> Any:
-    """Copy dictionaries and lists without what is None, for which TOML has no word."""
-    if isinstance(value, Mapping):
-        return {k: without_none(v) for k, v in value.items() if v is not None}
-    if isinstance(value, (list, tuple)):
-        return [without_none(item) for item in value if item is not None]
-    return value

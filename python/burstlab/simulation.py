@@ -18,19 +18,19 @@ from typing import Any, TypeAlias
 from burstlab import _core, classes, meanwhile
 from burstlab.checkpoints import EVERY, Checkpoints
 from burstlab.directories import SCENARIO, Place
+from burstlab.documents import without_none
 from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
 from burstlab.errors import (
     ControlError,
     EngineError,
     InputError,
-    Interrupted,
     MemoryExceeded,
 )
 from burstlab.interrupts import deferred
 from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_document
 from burstlab.parameters import tcp_of
 from burstlab.parquet import Part, Store, assemble
-from burstlab.results import Replication, Result, marks_of, without_none
+from burstlab.results import Interrupted, Replication, Result, marks_of
 from burstlab.summary_text import read_summary, shortened
 from burstlab.tables import Recorded, to_trace
 from burstlab.underway import UnderWay, threads, workers_asked

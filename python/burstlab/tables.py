@@ -120,13 +120,13 @@ class Table:
         """Return a `pyarrow.Table`; it needs the extra ``arrow``."""
         from burstlab.arrow import to_arrow
 
-        return to_arrow(self, "to_arrow()", "arrow")
+        return to_arrow(self.read(), "to_arrow()", "arrow")
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas frame; times stay whole picoseconds (nullable integers)."""
         from burstlab.arrow import to_arrow
 
-        arrow = to_arrow(self, "to_pandas()", "pandas")
+        arrow = to_arrow(self.read(), "to_pandas()", "pandas")
         pa = extra("pyarrow", "to_pandas()", "pandas")
         pd = extra("pandas", "to_pandas()")
         return arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
@@ -136,7 +136,7 @@ class Table:
         from burstlab.arrow import to_arrow
 
         # First pyarrow: polars that is imported without it does not look for it again.
-        arrow = to_arrow(self, "to_polars()", "polars")
+        arrow = to_arrow(self.read(), "to_polars()", "polars")
         return extra("polars", "to_polars()").from_arrow(arrow)
 
     def to_pylist(self) -> list[dict[str, Any]]:

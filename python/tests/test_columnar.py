@@ -122,7 +122,7 @@ def test_duckdb_reads_what_we_write(tmp_path):
     write(tmp_path / "a.parquet", table)
     with duckdb.connect(":memory:") as database:
         found = database.sql(f"select * from '{tmp_path}/a.parquet'").to_arrow_table()
-    assert from_arrow(found).to_pylist() == table.to_pylist()
+    assert Table(from_arrow(found)).to_pylist() == table.to_pylist()
 
 
 def test_rows_of_conditions_are_those_of_all_groups(tmp_path):

@@ -76,7 +76,7 @@ def test_an_error_leaves_no_bar(notebook):
 
 
 def progress_of(share: float) -> Any:
-    from burstlab.studies.running import Progress
+    from burstlab.progress import Progress
 
     return Progress(10, 5, share)
 

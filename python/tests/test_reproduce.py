@@ -17,6 +17,7 @@ from burstlab.plot import Panel, RatioPoint, ratio_chart, trace_chart
 from burstlab.plot.drawing import Drawer
 from burstlab.plot.saving import specification
 from burstlab.reproduce.claims import Row
+from burstlab.reproduce.context import measure_of
 from burstlab.reproduce.paper import papers, select
 from burstlab.simulation import resolve, run
 
@@ -36,7 +37,7 @@ def test_every_target_has_what_it_needs(paper, target):
     else:
         assert not {"runs", "grid", "sweep"} & plan.keys()
     assert plan["title"]
-    assert callable(paper.measure(target))
+    assert callable(measure_of(paper, target))
     claims = paper.claims(target)
     assert claims
     for claim in claims:

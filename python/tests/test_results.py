@@ -16,7 +16,7 @@ from scipy import stats
 import burstlab as bl
 from burstlab.columnar import database
 from burstlab.comparing import compare, find
-from burstlab.results import without_none
+from burstlab.documents import without_none
 from burstlab.statistics import holm, paired_difference, welch_difference
 from burstlab.stored_fields import Fields, leaves
 

@@ -20,8 +20,9 @@ import pytest
 
 import burstlab as bl
 from burstlab.parquet import write_table
+from burstlab.progress import Progress
 from burstlab.statistics import mean_ci95, paired_ratio
-from burstlab.studies import running, store, visits, workers
+from burstlab.studies import store, visits, workers
 from burstlab.studies.warmup import mser5
 from burstlab.studies.work import work
 from burstlab.sums import sealed
@@ -168,7 +169,7 @@ class Stop(Exception):
 
 
 def stop_after(points: int, error: type[BaseException]):
-    def watch(progress: running.Progress) -> None:
+    def watch(progress: Progress) -> None:
         if progress.done >= points:
             raise error
 
@@ -287,7 +288,7 @@ def test_only_one_study_runs_in_a_directory(plan, tmp_path):
     out = tmp_path / "out"
     said: list[str] = []
 
-    def another(progress: running.Progress) -> None:
+    def another(progress: Progress) -> None:
         if not said:
             command_ = command(plan, out, "--resume")
             answer = subprocess.run(command_, capture_output=True, text=True)

@@ -11,6 +11,7 @@ mod methods;
 mod metrics;
 mod names;
 mod pages;
+mod python_circles;
 mod ratchet;
 mod rooms;
 mod stored;
@@ -21,7 +22,7 @@ use crate::tree::Tree;
 
 /// What is to be fixed, one line each: place and fix.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 12] = [
+    let checks: [fn(&Tree) -> Vec<String>; 13] = [
         arrows::check,
         imports::check,
         lengths::check,
@@ -30,6 +31,7 @@ pub(crate) fn problems(tree: &Tree) -> Vec<String> {
         glossary::check,
         heads::check,
         pages::check,
+        python_circles::check,
         rooms::check,
         stored::check,
         types::check,

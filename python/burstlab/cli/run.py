@@ -82,7 +82,8 @@ def run(
     """
     from burstlab import meanwhile
     from burstlab.checkpoints import EVERY
-    from burstlab.errors import EngineError, InputError, Interrupted, MemoryExceeded
+    from burstlab.errors import EngineError, InputError, MemoryExceeded
+    from burstlab.results import Interrupted
     from burstlab.simulation import run as simulate
 
     if checkpoint is None and (resume or checkpoint_every is not None):

@@ -53,9 +53,10 @@ def study(
         Print one JSON document and nothing else.
     """
     from burstlab import meanwhile
-    from burstlab.errors import EngineError, StudyInterrupted
+    from burstlab.errors import EngineError
     from burstlab.progress import study_bar
     from burstlab.studies import study as conduct
+    from burstlab.studies.outcome import StudyInterrupted
 
     directory = out if out is not None else str(Path("out") / Path(plan).stem)
     meanwhile.want(*meanwhile.TABLES, "rich.console", "rich.table", "burstlab.studies.verdicts")

@@ -241,7 +241,8 @@ class _Job:
             if self._kernel is None:
                 console = wall.run(self._room, patience_s, progress)
             else:
-                console = virtual.boot(self._kernel, self._room, self._seed, patience_s, progress)
+                image = self._kernel.image
+                console = virtual.boot(image, self._room, self._seed, patience_s, progress)
             done = self._done(console)
         except Hung as hung:
             raise self._keeping(too_long(hung), place) from None

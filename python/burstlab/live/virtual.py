@@ -7,12 +7,8 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstlab.live.watching import Hung, watched
-
-if TYPE_CHECKING:
-    from burstlab.live.kernels import Kernel
 
 #: Memory that the kernel takes at most, as it calls it.
 MEMORY = "2G"
@@ -32,7 +28,7 @@ _WORD, _TRIAL_S = "a program runs", 60.0
 
 
 def boot(
-    kernel: Kernel,
+    image: Path,
     directory: Path,
     seed: int,
     patience_s: float,
@@ -42,7 +38,7 @@ def boot(
 
     Parameters
     ----------
-    kernel
+    image
         The kernel.
     directory
         Where the job is; what the kernel needs of the machine is put there too.
@@ -70,7 +66,7 @@ def boot(
     script = f"#!/bin/sh\n{exported}cd {shlex.quote(str(Path.cwd()))}\nexec {shlex.join(words)}\n"
     init.write_text(script, encoding="utf-8")
     init.chmod(0o700)
-    command, environment = _command(kernel.image, directory, init)
+    command, environment = _command(image, directory, init)
     environment = {**environment, SEED: str(seed)}
     return watched(command, directory, environment, patience_s, progress)
 

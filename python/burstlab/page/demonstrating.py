@@ -8,8 +8,8 @@ from burstlab.page.playing import SIDES, Player
 from burstlab.page.presets import presets
 from burstlab.page.scenes import Scene, Scenes
 from burstlab.page.serving import Page
+from burstlab.page.showing import page_about, watched
 from burstlab.page.touring import SCENES, STEPS, Tour
-from burstlab.page.viewing import page_about, watched
 
 
 def demonstration() -> Page:

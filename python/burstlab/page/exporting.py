@@ -21,7 +21,7 @@ from burstlab.errors import InputError
 from burstlab.files import put
 from burstlab.page.columns import document, pack
 from burstlab.page.serving import LIBRARY, SCRIPTS, START, STYLES, Body, Page, content
-from burstlab.page.viewing import RUN
+from burstlab.page.showing import RUN
 from burstlab.parquet import writing
 
 #: Bytes of the flows of one run, before they are compressed; those with most time-outs come first.

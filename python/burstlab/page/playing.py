@@ -28,8 +28,8 @@ from burstlab.page.presets import preset, presets
 from burstlab.page.sampling import Sampler, counted, together
 from burstlab.page.scenes import Left, Scene, Scenes, closed_on_error
 from burstlab.page.serving import Answer, BadRequest, Body, Page
+from burstlab.page.showing import page_about, watched
 from burstlab.page.spread import remark
-from burstlab.page.viewing import page_about, watched
 from burstlab.simulation import resolve, run
 
 if TYPE_CHECKING:

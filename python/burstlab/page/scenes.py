@@ -16,7 +16,7 @@ from burstlab import again, classes
 from burstlab.errors import InputError
 from burstlab.loading import Document, admitted
 from burstlab.page.serving import Page
-from burstlab.page.viewing import RUN, Shown, page_about, watched
+from burstlab.page.showing import RUN, Shown, page_about, watched
 from burstlab.results import TRACES, read
 from burstlab.simulation import announcements, resolve, run_resolved
 

@@ -11,7 +11,7 @@ from burstlab.loading import to_document
 from burstlab.page.columns import document
 from burstlab.page.scenes import Scene, Scenes, settled
 from burstlab.page.serving import BadRequest, Body
-from burstlab.page.viewing import Shown
+from burstlab.page.showing import Shown
 
 GROUP = "The tour"
 

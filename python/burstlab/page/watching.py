@@ -15,7 +15,7 @@ from burstlab.errors import InputError
 from burstlab.page.columns import document
 from burstlab.page.scenes import closed_on_error
 from burstlab.page.serving import BadRequest, Body, Page
-from burstlab.page.viewing import Shown, page_about, watched
+from burstlab.page.showing import Shown, page_about, watched
 from burstlab.results import TRACES, read
 from burstlab.simulation import run_resolved
 from burstlab.studies import Study

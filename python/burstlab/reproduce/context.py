@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -121,3 +122,10 @@ class Context:
             self.fingerprints.append(result.fingerprint)
             results[entry["label"]] = result
         return results
+
+
+def measure_of(paper: Paper, target: str) -> Callable[[Context], Findings]:
+    """Return the function of a paper that runs a target and measures it."""
+    module = importlib.import_module(f"burstlab.papers.{paper.directory.name}.reproduce")
+    functions: Mapping[str, Any] = module.TARGETS
+    return functions[target]

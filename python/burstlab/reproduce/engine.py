@@ -11,7 +11,7 @@ from typing import Any
 
 from burstlab.reproduce.bands import stored
 from burstlab.reproduce.claims import Judged
-from burstlab.reproduce.context import Context, Findings, Key
+from burstlab.reproduce.context import Context, Findings, Key, measure_of
 from burstlab.reproduce.keeping import KeptRuns, RunFile
 from burstlab.reproduce.paper import Paper
 from burstlab.results import Replication
@@ -110,7 +110,7 @@ def reproduce(
         done=done,
         free=options.free,
     )
-    findings = paper.measure(target)(context)
+    findings = measure_of(paper, target)(context)
     context.progress(1.0, target)
     judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]
     fingerprint = hashlib.sha256("\n".join(context.fingerprints).encode()).hexdigest()[:16]

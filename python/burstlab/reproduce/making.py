@@ -12,10 +12,11 @@ from typing import TypeAlias, TypeVar
 from burstlab import _core
 from burstlab.engine import Bound
 from burstlab.loading import Document
+from burstlab.progress import Progress
 from burstlab.reproduce.context import Context
 from burstlab.results import Replication
 from burstlab.simulation import replicate, that_fit
-from burstlab.studies.running import Done, Progress, Running, Visit
+from burstlab.studies.running import Done, Running, Visit
 from burstlab.studies.work import Answer, Order
 from burstlab.studies.workers import threads
 from burstlab.underway import workers_asked

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,6 @@ from burstlab.loading import Document, read_toml
 
 if TYPE_CHECKING:
     from burstlab.reproduce.claims import Claim
-    from burstlab.reproduce.context import Context, Findings
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,6 @@ class Paper:
 
         table = _together(self.directory, "claims")
         return [Claim(entry) for entry in table.get(target, {}).get("claims", [])]
-
-    def measure(self, target: str) -> Callable[[Context], Findings]:
-        """Return the function that runs a target and measures it."""
-        module = importlib.import_module(f"burstlab.papers.{self.directory.name}.reproduce")
-        functions: Mapping[str, Any] = module.TARGETS
-        return functions[target]
 
 
 def papers() -> list[Paper]:

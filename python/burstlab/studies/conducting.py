@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 
 from burstlab import _core, classes
 from burstlab.engine import Bound
-from burstlab.errors import InputError, StudyInterrupted
+from burstlab.errors import InputError
+from burstlab.progress import Progress
 from burstlab.studies import metrics, plan, workers
 from burstlab.studies.design import columns
-from burstlab.studies.outcome import Study
+from burstlab.studies.outcome import Study, StudyInterrupted
 from burstlab.studies.plan import Plan, PlanLike
-from burstlab.studies.running import Progress, Running
+from burstlab.studies.running import Running
 from burstlab.studies.store import Directory, Memory
 from burstlab.studies.visits import visits
 from burstlab.studies.work import Sample, shape, work

@@ -295,6 +295,14 @@ class Study:
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.estimates.to_html(rows=20)}"
 
 
+class StudyInterrupted(KeyboardInterrupt):
+    """A study was stopped by Ctrl-C; ``study`` holds the points that were done until then."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        super().__init__("interrupted")
+
+
 def _some(points: set[int]) -> str:
     told = ", ".join(str(point) for point in sorted(points)[:5])
     return f"{told}, ..." if len(points) > 5 else told

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from burstlab import _core, classes
+from burstlab.documents import without_none
 from burstlab.errors import FieldError, PlanError
 from burstlab.loading import (
     Document,
@@ -24,7 +25,6 @@ from burstlab.loading import (
     with_files,
 )
 from burstlab.named_files import NamedFiles, held
-from burstlab.results import without_none
 from burstlab.simulation import SEED_MAX, resolve
 from burstlab.studies import design
 from burstlab.studies.fields import Fields, flat

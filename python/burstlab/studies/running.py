@@ -14,12 +14,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic
 
 from burstlab import _core
 from burstlab.engine import Bound, fault
-from burstlab.errors import ControlError, EngineError, InputError, ScenarioError
+from burstlab.errors import ControlError, InputError, ScenarioError
+from burstlab.progress import Progress
 from burstlab.statistics import Asking, Sample, side_by_side
 from burstlab.studies.warmup import Found, Warmup
 from burstlab.studies.work import Answer, Failed, Order, Pilot
@@ -59,39 +60,6 @@ class Done(Generic[Sample]):
     warmup: Found | None
     batches: Sequence[range]
     reached: bool
-
-
-@dataclass
-class Progress:
-    """How far a study is.
-
-    Attributes
-    ----------
-    points, done
-        Points that it has, and that are done.
-    share
-        What is done, 0 to 1, points under way included.
-    runs
-        Runs that were made since it was started or resumed.
-    simulated_s
-        How much time they simulated.
-    wall_s
-        How long that took.
-    engine_cpu_s
-        Time that the engine had on processors, added over the workers.
-    failed
-        Points at which the engine failed, by a fault of its own; they are not done.
-    """
-
-    points: int
-    done: int = 0
-    share: float = 0.0
-    runs: int = 0
-    simulated_s: float = 0.0
-    wall_s: float = 0.0
-    engine_cpu_s: float = 0.0
-    warnings: dict[str, None] = field(default_factory=dict, repr=False)
-    failed: dict[int, EngineError] = field(default_factory=dict, repr=False)
 
 
 class Visit(Generic[Sample]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from burstlab.results import Result
 from burstlab.tables import Table
@@ -13,8 +13,6 @@ from burstlab.tables import Table
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from burstlab.surgery.parting import WhatIf
 
 #: What of a packet is compared: which it is, when it was sent, and what became of it.
 _OF_A_PACKET = ("kind", "seq", "transmission", "sent_ps", "delivered_ps", "fate")
@@ -27,6 +25,30 @@ _FATE = ("fate", "cause", "node", "lost_ps", "arrived_ps")
 
 #: Counts of a connection, as the first and the other run have them.
 _COUNTS = ("timeouts", "false_timeouts", "fast_retransmits", "retransmissions")
+
+
+class Two(Protocol):
+    """Two runs that are compared; `WhatIf` says what each part is."""
+
+    @property
+    def first(self) -> Result:
+        """The run as it is."""
+        ...
+
+    @property
+    def other(self) -> Result:
+        """The run with the operations."""
+        ...
+
+    @property
+    def operations(self) -> Sequence[Mapping[str, Any]]:
+        """What came of each operation."""
+        ...
+
+    @property
+    def reached(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
+        """How far each connection came, in the first and in the other."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -58,8 +80,8 @@ class Divergence:
     totals: Mapping[str, Any]
 
     @classmethod
-    def of(cls, two: WhatIf) -> Divergence:
-        """Compare the runs of a `WhatIf`."""
+    def of(cls, two: Two) -> Divergence:
+        """Compare two runs, such as those of a `WhatIf`."""
         from burstlab.tables import from_rows
 
         connections = list(_connections(two))
@@ -69,7 +91,7 @@ class Divergence:
 
 
 def _totals(
-    two: WhatIf, connections: Sequence[Mapping[str, Any]], bursts: Sequence[Mapping[str, Any]]
+    two: Two, connections: Sequence[Mapping[str, Any]], bursts: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     lost = [_lost(result) for result in (two.first, two.other)]
     seconds = [
@@ -100,7 +122,7 @@ def _lost(result: Result) -> int:
     return sum(counters[name] for name in ("bursts_lost", "ack_bursts_lost"))
 
 
-def _connections(two: WhatIf) -> Iterator[dict[str, Any]]:
+def _connections(two: Two) -> Iterator[dict[str, Any]]:
     aboard = {one for entry in two.operations for one in entry["connections"]}
     first, other = ({one["id"]: one for one in reached} for reached in two.reached)
     counted = [_counted(result) for result in (two.first, two.other)]

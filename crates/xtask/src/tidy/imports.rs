@@ -63,6 +63,11 @@ impl Import {
     }
 }
 
+/// The names that a module (a path below the package) takes from the package.
+pub(crate) fn imported(module: &str, text: &str) -> Vec<String> {
+    imports(module, text).into_iter().map(|import| import.name).collect()
+}
+
 /// The imports of the package in a module, wherever they stand in it.
 fn imports(module: &str, text: &str) -> Vec<Import> {
     let mut found = Vec::new();
