@@ -12,6 +12,7 @@ mod metrics;
 mod names;
 mod pages;
 mod python_circles;
+mod quoted;
 mod ratchet;
 mod rooms;
 mod stored;
@@ -22,7 +23,7 @@ use crate::tree::Tree;
 
 /// What is to be fixed, one line each: place and fix.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 13] = [
+    let checks: [fn(&Tree) -> Vec<String>; 14] = [
         arrows::check,
         imports::check,
         lengths::check,
@@ -32,6 +33,7 @@ pub(crate) fn problems(tree: &Tree) -> Vec<String> {
         heads::check,
         pages::check,
         python_circles::check,
+        quoted::check,
         rooms::check,
         stored::check,
         types::check,
