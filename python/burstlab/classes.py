@@ -15,10 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from burstlab import waking
+from burstlab.documents.named_files import NamedFiles
+from burstlab.documents.parameters import needs_classes
 from burstlab.errors import ScenarioError
-from burstlab.named_files import NamedFiles
-from burstlab.parameters import needs_classes
+from burstlab.running import waking
 
 #: Fields of ``tcp`` that name a class.
 FIELDS = ("window_law_class", "detector_class")

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.named_files import NamedFiles
 from burstlab.errors import ScenarioError
-from burstlab.files import Reader, named_bytes
-from burstlab.named_files import NamedFiles
+from burstlab.storage.files import Reader, named_bytes
 from burstlab.topology import columns, sndlib, xml_file
 from burstlab.topology.parts import number
 

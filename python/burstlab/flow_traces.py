@@ -18,11 +18,11 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.named_files import NamedFiles
 from burstlab.errors import ScenarioError
 from burstlab.extras import MissingExtra, extra
-from burstlab.files import Reader, decoded, named_bytes
-from burstlab.named_files import NamedFiles
 from burstlab.sizes import whole_bytes
+from burstlab.storage.files import Reader, decoded, named_bytes
 
 #: The columns, in the order of a row of ``trace``.
 COLUMNS = ("start", "from", "to", "bytes")

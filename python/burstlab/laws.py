@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+from burstlab.documents.nearer import ENTRIES
+from burstlab.documents.unresolved import unresolved
 from burstlab.errors import InputError, unknown
-from burstlab.files import named_text
 from burstlab.loading import Document, ScenarioLike, admitted
-from burstlab.nearer import ENTRIES
 from burstlab.simulation import override, resolve
-from burstlab.unresolved import unresolved
+from burstlab.storage.files import named_text
 
 if TYPE_CHECKING:
     import os

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from burstlab import classes
+from burstlab.documents.named_files import NamedFiles
 
 # Whoever reads a scenario gets both from here.
-from burstlab.documents import Document as Document
-from burstlab.documents import steps_of as steps_of
+from burstlab.documents.paths import Document as Document
+from burstlab.documents.paths import steps_of as steps_of
 from burstlab.errors import InputError, ScenarioError
-from burstlab.named_files import NamedFiles
 
 
 @runtime_checkable
@@ -163,7 +163,7 @@ def admitted(scenario: ScenarioLike, settings: Sequence[str] = (), *, allow_code
 
 def refuse_overridden(document: Document, settings: Mapping[str, Any]) -> None:
     """Refuse settings, values by path, that have no effect in the scenario that they are in."""
-    from burstlab.nearer import refuse  # loaded only where something is set
+    from burstlab.documents.nearer import refuse  # loaded only where something is set
 
     refuse(document, settings)
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from burstlab.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
-from burstlab.documents import without_none
+from burstlab.documents.paths import without_none
 from burstlab.errors import InputError, NotRecorded, unknown
-from burstlab.heads import Head
-from burstlab.marks import Marks, together
-from burstlab.parquet import Store, StoredPart, write_hidden, writing
-from burstlab.series import series_of
+from burstlab.measures.series import series_of
 from burstlab.statistics import means_of
+from burstlab.storage.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
+from burstlab.storage.heads import Head
+from burstlab.storage.marks import Marks, together
+from burstlab.storage.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
 if TYPE_CHECKING:
-    from burstlab.ledger import LedgerTable
+    from burstlab.measures.ledger import LedgerTable
     from burstlab.plot.of_result import Plots
     from burstlab.summaries import (
         Counters,
@@ -149,7 +149,7 @@ class Result:
         Each counts the losses behind it, which ``result.ledger.with_losses()`` lists, and says of a
         time-out whether it was false; needs ``trace=("ledger",)``.
         """
-        from burstlab.ledger import LedgerTable
+        from burstlab.measures.ledger import LedgerTable
 
         return LedgerTable(self.table("ledger"), lambda: self.ledger_losses)
 
@@ -462,9 +462,9 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
     names
         What is in it, where that is known; what was left undone there is then done.
     """
-    from burstlab import sums
     from burstlab.loading import read_text
-    from burstlab.shapes import check_summaries
+    from burstlab.storage import sums
+    from burstlab.storage.shapes import check_summaries
 
     where = Path(directory)
     there = _check_result(where, names)

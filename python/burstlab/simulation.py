@@ -15,25 +15,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from burstlab import _core, classes, meanwhile
-from burstlab.checkpoints import EVERY, Checkpoints
-from burstlab.directories import SCENARIO, Place
-from burstlab.documents import without_none
-from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
+from burstlab import _core, classes
+from burstlab.documents.parameters import tcp_of
+from burstlab.documents.paths import without_none
 from burstlab.errors import (
     ControlError,
     EngineError,
     InputError,
     MemoryExceeded,
 )
-from burstlab.interrupts import deferred
 from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_document
-from burstlab.parameters import tcp_of
-from burstlab.parquet import Part, Store, assemble
+from burstlab.measures.summary_text import read_summary, shortened
 from burstlab.results import Interrupted, Replication, Result, marks_of
-from burstlab.summary_text import read_summary, shortened
+from burstlab.running import meanwhile
+from burstlab.running.checkpoints import EVERY, Checkpoints
+from burstlab.running.engine import Bound, fault, heard, memory_allowed, scenario_error
+from burstlab.running.interrupts import deferred
+from burstlab.running.underway import UnderWay, threads, workers_asked
+from burstlab.storage.directories import SCENARIO, Place
+from burstlab.storage.parquet import Part, Store, assemble
 from burstlab.tables import Recorded, to_trace
-from burstlab.underway import UnderWay, threads, workers_asked
 
 Progress = Callable[[float], None]
 
@@ -253,7 +254,7 @@ def _watched(
 ) -> AbstractContextManager[Progress | None]:
     if progress is not True:
         return nullcontext(progress or None)
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     section = resolved["run"]
     ends_early = section.get("bursts") is not None or section.get("drain") is not None

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.named_files import NamedFiles
 from burstlab.errors import ScenarioError
-from burstlab.files import Reader, decoded, named_bytes
-from burstlab.named_files import NamedFiles
+from burstlab.storage.files import Reader, decoded, named_bytes
 
 #: Tables of a scenario that hold a distribution of sizes: a list, and the field of its entries.
 _PLACES = (("demand", "size"), ("bursts", "length"), ("batches", "size"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
-from burstlab import student
+from burstlab.measures import student
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
-    from burstlab.columnar.conditions import Condition
+    from burstlab.storage.columnar.column import Column
+    from burstlab.storage.columnar.conditions import Condition
 
 # numpy is imported where tables are made: a run that records none starts without it, in half the
 # time.
@@ -118,13 +118,13 @@ class Table:
 
     def to_arrow(self) -> pa.Table:
         """Return a `pyarrow.Table`; it needs the extra ``arrow``."""
-        from burstlab.arrow import to_arrow
+        from burstlab.storage.arrow import to_arrow
 
         return to_arrow(self.read(), "to_arrow()", "arrow")
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas frame; times stay whole picoseconds (nullable integers)."""
-        from burstlab.arrow import to_arrow
+        from burstlab.storage.arrow import to_arrow
 
         arrow = to_arrow(self.read(), "to_pandas()", "pandas")
         pa = extra("pyarrow", "to_pandas()", "pandas")
@@ -133,7 +133,7 @@ class Table:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a polars frame; it needs the extra ``polars``."""
-        from burstlab.arrow import to_arrow
+        from burstlab.storage.arrow import to_arrow
 
         # First pyarrow: polars that is imported without it does not look for it again.
         arrow = to_arrow(self.read(), "to_polars()", "polars")
@@ -177,14 +177,14 @@ class Table:
         names
             Of the columns; by default all.
         conditions
-            Such as ``("flow", "==", 3)``; see `burstlab.columnar.conditions`.
+            Such as ``("flow", "==", 3)``; see `burstlab.storage.columnar.conditions`.
 
         Raises
         ------
         KeyError
             If there is no such column; with what there is.
         """
-        from burstlab.columnar.conditions import meet
+        from burstlab.storage.columnar.conditions import meet
 
         self._know([*(names or ()), *(name for name, _, _ in conditions)])
         found = {name: self._columns[name] for name in names or self._columns}
@@ -269,7 +269,7 @@ def from_engine(columns: Mapping[str, Any], replication: int) -> Table:
     """Build a table from a chunk of a table of the engine, with the replication in front."""
     import numpy as np
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
     found = {name: _column(column) for name, column in columns.items()}
     length = len(next(iter(found.values()), ()))
@@ -318,7 +318,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
 
     A dictionary within becomes columns of its own, ``outer_inner``; lists are left out.
     """
-    from burstlab.columnar.column import of_values
+    from burstlab.storage.columnar.column import of_values
 
     rows = [_flat(row) for row in rows]
     names: dict[str, None] = {}
@@ -345,7 +345,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def join(tables: Sequence[Table]) -> Table:
     """Put tables one below the other; one that lacks a column has no values in it."""
-    from burstlab.columnar.column import joined, missing
+    from burstlab.storage.columnar.column import joined, missing
 
     read = [table.read() for table in tables]
     names = dict.fromkeys(name for columns in read for name in columns)
@@ -370,7 +370,7 @@ def _html_cell(value: object) -> str:
 def _column(column: Any) -> Column:
     import numpy as np
 
-    from burstlab.columnar.column import Column, of_numbers
+    from burstlab.storage.columnar.column import Column, of_numbers
 
     if isinstance(column, tuple):
         codes, labels = column

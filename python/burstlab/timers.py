@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from burstlab import _core
-from burstlab.quantities import whole
+from burstlab.documents.quantities import whole
 
 _PS = 10**12
 

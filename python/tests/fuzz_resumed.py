@@ -30,8 +30,8 @@ import tomli_w
 from fuzz_scenarios import DEAD, SCHEMA, Draw, corrected
 
 from burstlab import _core, classes
-from burstlab.checkpoints import Checkpoints, Keeper
 from burstlab.errors import EngineError, InputError, ScenarioError
+from burstlab.running.checkpoints import Checkpoints, Keeper
 from burstlab.simulation import replicate, resolve
 
 #: A run lasts for so many looks of the engine at its monitor, of 2^14 events each at most.

@@ -15,7 +15,7 @@ import pytest
 
 import burstlab as bl
 from burstlab._core import Monitor
-from burstlab.checkpoints import Checkpoints, Keeper
+from burstlab.running.checkpoints import Checkpoints, Keeper
 
 #: Events between two looks at the monitor.
 SLICE = 1 << 14
@@ -139,7 +139,8 @@ def test_ctrl_c_leaves_a_checkpoint(path: Path, tmp_path: Path) -> None:
 #: A disk that takes ten minutes for every checkpoint but the first.
 _SLOW_DISK = """
 import sys, time
-from burstlab import checkpoints, files
+from burstlab.running import checkpoints
+from burstlab.storage import files
 from burstlab.cli import main
 
 def put(path, data):

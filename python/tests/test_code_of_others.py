@@ -13,10 +13,10 @@ import pytest
 
 import burstlab as bl
 from burstlab import sizing, surgery
+from burstlab.documents.provenance import MARKS, came_with
 from burstlab.live.running import live
 from burstlab.page import viewer
 from burstlab.page.playing import player
-from burstlab.provenance import MARKS, came_with
 from burstlab.ties import compare_ties
 
 #: A law that leaves a mark wherever it is executed.

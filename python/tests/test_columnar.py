@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import burstlab as bl
-from burstlab import sums
-from burstlab.arrow import from_arrow
-from burstlab.columnar import database
-from burstlab.columnar.column import Column, of_values
-from burstlab.columnar.database import Damaged
-from burstlab.columnar.reading import File
-from burstlab.columnar.writing import GROUP, Writer
-from burstlab.sums import FIELD, SEAL
+from burstlab.storage import sums
+from burstlab.storage.arrow import from_arrow
+from burstlab.storage.columnar import database
+from burstlab.storage.columnar.column import Column, of_values
+from burstlab.storage.columnar.database import Damaged
+from burstlab.storage.columnar.reading import File
+from burstlab.storage.columnar.writing import GROUP, Writer
+from burstlab.storage.sums import FIELD, SEAL
 from burstlab.tables import TRACES, Table, join
 
 STUDY = Path(__file__).parents[2] / "examples/study.toml"

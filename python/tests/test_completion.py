@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import burstlab as bl
-from burstlab.completion import is_biased, is_of_completion
+from burstlab.measures.completion import is_biased, is_of_completion
 from burstlab.studies import metrics
 from burstlab.studies.verdicts import significance, versus
 

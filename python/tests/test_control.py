@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import burstlab as bl
 from burstlab import control
 from burstlab.classes import written
-from burstlab.parameters import tcp_of
+from burstlab.documents.parameters import tcp_of
 
 LAWS = Path(__file__).parent / "laws" / "transcribed.py"
 EXAMPLES = Path(__file__).parents[2] / "examples"

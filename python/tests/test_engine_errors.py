@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import burstlab as bl
-from burstlab import _core, engine
+from burstlab import _core
 from burstlab.errors import EngineError, MemoryExceeded
+from burstlab.running import engine
 from burstlab.simulation import announcements
 
 REAL = _core.Monitor
@@ -103,7 +104,7 @@ def test_what_needs_more_memory_than_it_may_is_refused() -> None:
 
 def test_a_run_that_takes_more_memory_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = iter([0, *range(0, 10**12, 10**9)])
-    monkeypatch.setattr("burstlab.engine.memory_taken", lambda **_: next(taken))
+    monkeypatch.setattr("burstlab.running.engine.memory_taken", lambda **_: next(taken))
     long = {**SCENARIO, "run": {"duration": "100000 s", "max_memory": "2 GB"}}
     with pytest.raises(MemoryExceeded) as caught:
         bl.run(long, announce=print)

@@ -320,7 +320,7 @@ def test_no_table_is_read_to_see_whether_it_is_there(lossy, tmp_path, monkeypatc
     def refuse(*_args, **_more):
         raise AssertionError("a table is read")
 
-    monkeypatch.setattr("burstlab.columnar.reading.File.read", refuse)
+    monkeypatch.setattr("burstlab.storage.columnar.reading.File.read", refuse)
     tables = stored.replications[0].tables
     assert "packets" in tables and "samples" not in tables
     assert next(iter(sights(stored, "sender"))).opens

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import burstlab as bl
-from burstlab.checkpoints import Keeper
-from burstlab.files import put, whole
-from burstlab.parquet import FileWriter, writing
+from burstlab.running.checkpoints import Keeper
+from burstlab.storage.files import put, whole
+from burstlab.storage.parquet import FileWriter, writing
 from burstlab.tables import from_rows
 
 resource = pytest.importorskip("resource", reason="no limits on files here")

@@ -12,7 +12,7 @@ import burstlab as bl
 from burstlab.errors import InputError
 from burstlab.reproduce.coverage import reports
 from burstlab.reproduce.paper import papers
-from burstlab.sums import sealed
+from burstlab.storage.sums import sealed
 
 
 @pytest.mark.parametrize("depth", [65, 600, 900, 5000])

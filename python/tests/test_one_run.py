@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstlab as bl
-from burstlab import directories
-from burstlab.checkpoints import Keeper
-from burstlab.files import LOCK, Lock
-from burstlab.sums import sealed
+from burstlab.running.checkpoints import Keeper
+from burstlab.storage import directories
+from burstlab.storage.files import LOCK, Lock
+from burstlab.storage.sums import sealed
 
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import burstlab as bl
-from burstlab import nearer, sizing
+from burstlab import sizing
+from burstlab.documents import nearer
+from burstlab.documents.parameters import tcp_of
+from burstlab.documents.unresolved import unresolved
 from burstlab.loading import apply_settings, to_document
-from burstlab.parameters import tcp_of
-from burstlab.unresolved import unresolved
 
 LOSSY: dict[str, Any] = {
     "edge": {"assembly": "timer", "timer": "10 ms"},

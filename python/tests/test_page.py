@@ -19,7 +19,6 @@ import pytest
 from pages import MESH, PATH, about, ask, data, recorded, serving, unpack
 
 import burstlab as bl
-from burstlab import sums
 from burstlab.page import Server, player, viewer
 from burstlab.page.columns import pack
 from burstlab.page.controls import CONTROLS, applied, controls
@@ -29,6 +28,7 @@ from burstlab.page.serving import SCRIPTS, START, Body
 from burstlab.page.serving import STATIC as SERVED
 from burstlab.page.slices import ROWS
 from burstlab.plot import theme
+from burstlab.storage import sums
 
 STATIC = files("burstlab.page").joinpath("static")
 

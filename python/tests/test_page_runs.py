@@ -10,8 +10,8 @@ import pytest
 from pages import PATH, SLOTS, about, ask, data, recorded, serving
 
 import burstlab as bl
-from burstlab import sums
 from burstlab.page import viewer
+from burstlab.storage import sums
 
 # Slots.
 

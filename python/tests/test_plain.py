@@ -100,7 +100,7 @@ def test_a_run_does_without_what_it_does_not_need(small_file, flags):
     words = ["run", str(small_file), "--seed", "2", *flags]
     code = (
         "import sys\n"
-        "from burstlab import meanwhile\n"
+        "from burstlab.running import meanwhile\n"
         "from burstlab.cli import main\n"
         "try:\n"
         f"    main({words!r})\n"

@@ -19,8 +19,8 @@ import burstlab as bl
 from burstlab import again
 from burstlab.page import viewer
 from burstlab.page.playing import player
+from burstlab.storage.sums import sealed
 from burstlab.studies import read as read_study
-from burstlab.sums import sealed
 
 LAW = """
 class Gentle:

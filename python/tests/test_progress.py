@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import burstlab as bl
-from burstlab import progress
+from burstlab.running import progress
 
 RUN = {"run": {"duration": "2 s"}}
 
@@ -76,7 +76,7 @@ def test_an_error_leaves_no_bar(notebook):
 
 
 def progress_of(share: float) -> Any:
-    from burstlab.progress import Progress
+    from burstlab.running.progress import Progress
 
     return Progress(10, 5, share)
 

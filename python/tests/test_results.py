@@ -14,11 +14,11 @@ import tomli_w
 from scipy import stats
 
 import burstlab as bl
-from burstlab.columnar import database
-from burstlab.comparing import compare, find
-from burstlab.documents import without_none
+from burstlab.documents.paths import without_none
+from burstlab.documents.stored_fields import Fields, leaves
+from burstlab.measures.comparing import compare, find
 from burstlab.statistics import holm, paired_difference, welch_difference
-from burstlab.stored_fields import Fields, leaves
+from burstlab.storage.columnar import database
 
 # Student's data on the sleep of ten patients (Biometrika 6, 1908), the usual example of both tests.
 FIRST = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

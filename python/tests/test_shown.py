@@ -246,7 +246,7 @@ def test_the_report_of_a_reproduction_shows_it(label):
 
 
 def test_a_bar_shows_it(label, monkeypatch):
-    from burstlab import progress
+    from burstlab.running import progress
 
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     with progress.bar(label[:200]) as update:

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from burstlab import interrupts, meanwhile
 from burstlab.cli import app
+from burstlab.running import interrupts, meanwhile
 
 
 def _interrupt(*_: object) -> int:

@@ -16,9 +16,9 @@ from fuzz_scenarios import Draw, corrected
 
 import burstlab as bl
 from burstlab import _core, classes
-from burstlab.documents import without_none
+from burstlab.documents.parameters import OF_LINUX, tcp_of
+from burstlab.documents.paths import without_none
 from burstlab.loading import read_toml, to_document
-from burstlab.parameters import OF_LINUX, tcp_of
 from burstlab.scenario import Profile, Topology
 
 ROOT = Path(__file__).parents[2]

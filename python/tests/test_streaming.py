@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstlab as bl
-from burstlab import parquet
+from burstlab.storage import parquet
 from burstlab.tables import Table
 
 TRACES = ("packets", "bursts", "cwnd", "ledger")

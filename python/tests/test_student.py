@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from burstlab import student
+from burstlab.measures import student
 
 DEGREES = [0.5, 1.0, 2.0, 4.0, 9.0, 29.7, 199.0, 9_999.0, 1e5]
 

@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstlab as bl
-from burstlab.parquet import write_table
-from burstlab.progress import Progress
+from burstlab.running.progress import Progress
 from burstlab.statistics import mean_ci95, paired_ratio
+from burstlab.storage.parquet import write_table
+from burstlab.storage.sums import sealed
 from burstlab.studies import store, visits, workers
 from burstlab.studies.warmup import mser5
 from burstlab.studies.work import work
-from burstlab.sums import sealed
 
 PLAN = """
 seed = 3

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import burstlab as bl
-from burstlab.comparing import compare, find
 from burstlab.errors import InputError
+from burstlab.measures.comparing import compare, find
 from burstlab.plot.study import figures
 from burstlab.reproduce.paper import papers
+from burstlab.storage.sums import sealed
 from burstlab.studies.called import called
 from burstlab.studies.verdicts import main_metrics, order, significance, versus
-from burstlab.sums import sealed
 
 SCENARIO: dict[str, Any] = {
     "edge": {"assembly": "timer", "timer": "5 ms"},

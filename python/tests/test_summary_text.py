@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from burstlab import summary_text
-from burstlab.summary_text import read_summary
+from burstlab.measures import summary_text
+from burstlab.measures.summary_text import read_summary
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

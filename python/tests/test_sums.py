@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import burstlab as bl
-from burstlab import sums
+from burstlab.storage import sums
 
 RUN = {
     "edge": {"assembly": "timer", "timer": "5 ms"},

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 import burstlab as bl
-from burstlab import _core, underway
-from burstlab.engine import Bound
-from burstlab.underway import UnderWay, each, workers_asked
+from burstlab import _core
+from burstlab.running import underway
+from burstlab.running.engine import Bound
+from burstlab.running.underway import UnderWay, each, workers_asked
 
 #: Ctrl-C comes two hundred times, wherever the main thread is in its wait.
 _STRUCK = """
 import os, random, signal, threading, time
 from concurrent.futures import Future
-from burstlab import underway
-from burstlab.underway import UnderWay
+from burstlab.running import underway
+from burstlab.running.underway import UnderWay
 
 underway._POLL_S = 0.0
 ready = threading.Semaphore(0)
@@ -93,7 +94,7 @@ def test_memory_that_is_exceeded_ends_all(monkeypatch):
     bound = Bound({"run": {"max_memory": "1 MB"}})
     tasks: UnderWay[None, int] = UnderWay(bound)
     tasks.check()
-    monkeypatch.setattr("burstlab.engine.memory_taken", lambda **_: 10**13)
+    monkeypatch.setattr("burstlab.running.engine.memory_taken", lambda **_: 10**13)
     with pytest.raises(bl.MemoryExceeded, match=r"run\.max_memory = '?1 MB"):
         tasks.check()
     UnderWay(None).check()
@@ -104,7 +105,7 @@ def test_where_addresses_are_bounded_they_are_counted():
     code = """
 import mmap, resource
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-from burstlab.engine import Bound
+from burstlab.running.engine import Bound
 free, given = Bound({}), Bound({"run": {"max_memory": "2 GB"}})
 print(free.allowed == 2 << 30, free.exceeded() is None)
 reserved = mmap.mmap(-1, 5 << 29)

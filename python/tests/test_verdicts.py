@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import burstlab as bl
-from burstlab.comparing import compare, find
+from burstlab.measures.comparing import compare, find
 from burstlab.statistics import (
     LEVEL,
     holm,

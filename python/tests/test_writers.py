@@ -27,12 +27,12 @@ from test_dataset import PLANS, SCENARIO
 
 import burstlab as bl
 import burstlab.papers
-from burstlab import sums
 from burstlab.cli import main
-from burstlab.comparing import find
+from burstlab.measures.comparing import find
 from burstlab.reproduce.engine import TargetReport, reproduce
 from burstlab.reproduce.paper import Paper
-from burstlab.verifying import BAD, verify
+from burstlab.storage import sums
+from burstlab.storage.verifying import BAD, verify
 
 RUN: dict[str, Any] = {
     "edge": {"assembly": "timer", "timer": "5 ms"},
@@ -594,8 +594,8 @@ def test_a_query_from_a_directory_with_an_odd_name(made, tmp_path, capsys, monke
 
 
 def test_a_second_writer_of_a_directory_or_file_is_refused(given, tmp_path, capsys):
-    from burstlab.directories import TABLES, Room
-    from burstlab.files import whole
+    from burstlab.storage.directories import TABLES, Room
+    from burstlab.storage.files import whole
 
     out = tmp_path / "csv"
     with Room(out, TABLES):
@@ -611,7 +611,7 @@ def test_a_second_writer_of_a_directory_or_file_is_refused(given, tmp_path, caps
 
 
 def test_a_second_run_with_the_same_checkpoints_is_refused(given, tmp_path, capsys):
-    from burstlab.checkpoints import Checkpoints
+    from burstlab.running.checkpoints import Checkpoints
 
     line = "run RUN --checkpoint OUT --resume"
     with Checkpoints(tmp_path / "kept"):

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import TextIO, cast
 
-from burstlab import interrupts
 from burstlab.cli import plain, streams
 from burstlab.errors import FULL, EngineError, InputError, ScenarioWarning
+from burstlab.running import interrupts
 from burstlab.shown import brief, shown
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130

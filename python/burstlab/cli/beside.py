@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
-from burstlab.interrupts import deferred
-from burstlab.underway import UnderWay
+from burstlab.running.interrupts import deferred
+from burstlab.running.underway import UnderWay
 
 
 class Beside:

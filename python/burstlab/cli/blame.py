@@ -59,8 +59,8 @@ def blame(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.directories import ready_file
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
+    from burstlab.storage.directories import ready_file
     from burstlab.surgery import blame as price
 
     if figure is not None:

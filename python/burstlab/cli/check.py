@@ -70,7 +70,7 @@ def check(
 def _print_whole(resolved: dict[str, Any]) -> None:
     import tomli_w
 
-    from burstlab.documents import without_none
+    from burstlab.documents.paths import without_none
 
     print(tomli_w.dumps(without_none(resolved)), end="")
 

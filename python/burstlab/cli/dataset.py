@@ -45,7 +45,7 @@ def dataset(
     from burstlab.cli.printing import say
     from burstlab.dataset import TARGETS, make
     from burstlab.errors import InputError
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     if quick and full:
         raise InputError("--quick and --full exclude each other\n  fix: give one of them")

@@ -20,8 +20,8 @@ def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
     """
     import burstlab
     from burstlab.errors import InputError
-    from burstlab.files import put
-    from burstlab.parquet import writing
+    from burstlab.storage.files import put
+    from burstlab.storage.parquet import writing
 
     origin, out = Path(burstlab.__file__).parent / "examples", Path(directory)
     files = [one for one in sorted(origin.rglob("*")) if one.suffix in (".toml", ".py")]

@@ -34,7 +34,7 @@ def build(*, source: str | None = None, jobs: Whole = None) -> int:
         Compilers at a time (default: one per processor).
     """
     from burstlab.live import kernels
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     with bar("building") as progress:
         made = kernels.build(Path(source) if source else None, jobs=jobs, progress=progress)

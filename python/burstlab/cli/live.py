@@ -62,11 +62,11 @@ def live(
         Print one JSON document and nothing else.
     """
     from burstlab import _core
+    from burstlab.documents.provenance import came_inside
     from burstlab.errors import InputError
     from burstlab.live import running
     from burstlab.loading import admitted, set_by_flags
-    from burstlab.progress import bar
-    from burstlab.provenance import came_inside
+    from burstlab.running.progress import bar
 
     try:
         patience_s = _core.seconds(patience)
@@ -102,7 +102,7 @@ def _beside(
     from burstlab.cli.numbers import measure, rate
     from burstlab.errors import InputError
     from burstlab.live.beside import MEASURES, beside
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     if runs < 1:
         raise InputError(f"--beside {runs}: at least one seed is needed\n  fix: write 1 or more")

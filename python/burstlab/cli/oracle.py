@@ -55,7 +55,7 @@ def oracle(
     """
     from burstlab.oracle import is_linux, live_linux, path_linux, replay, replay_linux
     from burstlab.oracle.cases import wrong
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     if packetdrill is not None:
         if directory is not None or level is not None:
@@ -86,7 +86,7 @@ def oracle(
 
 def _run_scripts(directory: str, *, json_: bool) -> int:
     from burstlab.oracle.packetdrill import matrix, run_scripts
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     with bar("running") as progress:
         outcomes = run_scripts(directory, progress=progress)

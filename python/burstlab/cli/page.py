@@ -150,7 +150,7 @@ def _show(
             raise InputError("--force is of --export\n  fix: leave it out")
         serve(page, port=port or 0, browse=not no_open, token=token)
         return 0
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
 
     with closing(page), bar("recording") as progress:
         written = export(page, file, force=force, progress=progress or bool)

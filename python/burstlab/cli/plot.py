@@ -66,8 +66,8 @@ def plot(
         directory). A figure that is there is drawn anew.
     """
     from burstlab._core import seconds
-    from burstlab.directories import note
     from burstlab.plot import results_in, sweep_chart, write
+    from burstlab.storage.directories import note
 
     path = Path(out) if out is not None else Path(directory) / f"{kind}.svg"
     only = {

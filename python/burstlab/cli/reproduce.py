@@ -55,15 +55,15 @@ def reproduce(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab import meanwhile
-    from burstlab.directories import REPRODUCTION, ready_directory
     from burstlab.errors import InputError
     from burstlab.report import Report
     from burstlab.reproduce.abreast import reproduce_all
     from burstlab.reproduce.engine import Options
     from burstlab.reproduce.keeping import RunFile
     from burstlab.reproduce.paper import select
+    from burstlab.running import meanwhile
     from burstlab.simulation import override
+    from burstlab.storage.directories import REPRODUCTION, ready_directory
 
     if quick and full:
         raise InputError("--quick and --full exclude each other\n  fix: give one of them")

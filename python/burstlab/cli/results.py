@@ -13,7 +13,7 @@ from burstlab.cli.tables import table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from burstlab.comparing import Compared, Difference, Entry
+    from burstlab.measures.comparing import Compared, Difference, Entry
 
 
 def results(
@@ -40,8 +40,8 @@ def results(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.comparing import compare, find
     from burstlab.errors import InputError
+    from burstlab.measures.comparing import compare, find
 
     if not directories:
         raise InputError("no directory named\n  fix: burstlab results DIR...")
@@ -63,7 +63,7 @@ def results(
 
 def _verify(directories: Sequence[str], *, json_: bool) -> int:
     from burstlab.cli.printing import say
-    from burstlab.verifying import BAD, NO_SUM, WHOLE, verify
+    from burstlab.storage.verifying import BAD, NO_SUM, WHOLE, verify
 
     found = verify(directories)
     bad = [one for one in found if one.state in BAD]

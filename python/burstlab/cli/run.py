@@ -80,10 +80,10 @@ def run(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab import meanwhile
-    from burstlab.checkpoints import EVERY
     from burstlab.errors import EngineError, InputError, MemoryExceeded
     from burstlab.results import Interrupted
+    from burstlab.running import meanwhile
+    from burstlab.running.checkpoints import EVERY
     from burstlab.simulation import run as simulate
 
     if checkpoint is None and (resume or checkpoint_every is not None):

@@ -52,9 +52,9 @@ def study(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab import meanwhile
     from burstlab.errors import EngineError
-    from burstlab.progress import study_bar
+    from burstlab.running import meanwhile
+    from burstlab.running.progress import study_bar
     from burstlab.studies import study as conduct
     from burstlab.studies.outcome import StudyInterrupted
 

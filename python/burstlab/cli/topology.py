@@ -64,9 +64,9 @@ def _write(
 ) -> None:
     import tomli_w
 
-    from burstlab.directories import ready_file
     from burstlab.errors import InputError
-    from burstlab.files import put
+    from burstlab.storage.directories import ready_file
+    from burstlab.storage.files import put
 
     ready_file(path)
     if path.suffix != ".toml":

@@ -70,8 +70,8 @@ def what_if(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.directories import WHAT_IF, ready_file, vacant
-    from burstlab.progress import bar
+    from burstlab.running.progress import bar
+    from burstlab.storage.directories import WHAT_IF, ready_file, vacant
     from burstlab.surgery import what_if as ask
     from burstlab.surgery.operations import delays
     from burstlab.surgery.parting import refuse_pair

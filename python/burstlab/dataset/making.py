@@ -11,17 +11,17 @@ from typing import Any
 
 from burstlab.dataset.card import card
 from burstlab.dataset.columns import TABLES, schema
-from burstlab.directories import DATA_SET, Room, vacant
 from burstlab.errors import InputError
 from burstlab.extras import extra
-from burstlab.files import put, sync
 from burstlab.loading import Document
-from burstlab.parquet import writing
 from burstlab.reproduce.context import Context
 from burstlab.reproduce.grid import Run, runs_of
 from burstlab.reproduce.paper import Paper, select
 from burstlab.simulation import run
-from burstlab.sums import FIELD, sealed, sum_of
+from burstlab.storage.directories import DATA_SET, Room, vacant
+from burstlab.storage.files import put, sync
+from burstlab.storage.parquet import writing
+from burstlab.storage.sums import FIELD, sealed, sum_of
 from burstlab.surgery import blame
 
 Progress = Callable[[float, str], None]

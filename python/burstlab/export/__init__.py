@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlab.directories import TABLES, note, ready_file, vacant
 from burstlab.errors import InputError, unknown
 from burstlab.export import tables
-from burstlab.files import sync, whole
-from burstlab.parquet import writing
+from burstlab.storage.directories import TABLES, note, ready_file, vacant
+from burstlab.storage.files import sync, whole
+from burstlab.storage.parquet import writing
 
 if TYPE_CHECKING:
     from burstlab.results import Result

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from burstlab.documents.parameters import tcp_of
+from burstlab.documents.quantities import whole
 from burstlab.errors import InputError
 from burstlab.export.capture import DATA, sights
-from burstlab.parameters import tcp_of
-from burstlab.quantities import whole
 from burstlab.shown import shown
 from burstlab.tables import NULL
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlab.directories import TABLES, Room
 from burstlab.errors import InputError
-from burstlab.files import sync
-from burstlab.parquet import writing
+from burstlab.storage.directories import TABLES, Room
+from burstlab.storage.files import sync
+from burstlab.storage.parquet import writing
 from burstlab.tables import STORED
 
 if TYPE_CHECKING:
-    from burstlab.columnar.column import Column
     from burstlab.results import Result
+    from burstlab.storage.columnar.column import Column
     from burstlab.tables import Table
 
 

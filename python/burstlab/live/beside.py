@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.sysctls import LAWS, fields_of
 from burstlab.errors import ScenarioError
 from burstlab.live.running import live
 from burstlab.live.times import FOLDER
 from burstlab.loading import Document
-from burstlab.parquet import read_table
 from burstlab.simulation import resolve
 from burstlab.simulation import run as simulate
-from burstlab.sysctls import LAWS, fields_of
+from burstlab.storage.parquet import read_table
 
 #: What a kernel uses by itself.
 USUAL = "cubic"

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlab.errors import InputError
-from burstlab.files import sync
-from burstlab.interrupts import deferred
 from burstlab.live import virtual
 from burstlab.live.system import die_with_parent
+from burstlab.running.interrupts import deferred
+from burstlab.storage.files import sync
 
 #: Names the directory of kernels, in place of the usual one.
 VARIABLE = "BURSTLAB_KERNELS"

@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from burstlab import _core
-from burstlab.directories import Place, note
-from burstlab.engine import fault
+from burstlab.documents.provenance import came_inside
 from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioError, unknown
 from burstlab.live import kernels, virtual, wall
 from burstlab.live.programs import program_of
 from burstlab.live.times import FOLDER, own_times
 from burstlab.live.watching import MOST_PRINTED, Hung, Printed
 from burstlab.loading import Document, ScenarioLike, admitted
-from burstlab.parquet import Part, Store, assemble, writing
-from burstlab.provenance import came_inside
 from burstlab.results import Replication, Result, marks_of
+from burstlab.running.engine import fault
 from burstlab.simulation import override, resolve
-from burstlab.sums import FIELD, sealed, sum_of
+from burstlab.storage.directories import Place, note
+from burstlab.storage.parquet import Part, Store, assemble, writing
+from burstlab.storage.sums import FIELD, sealed, sum_of
 from burstlab.tables import Recorded, Table, to_trace
 
 #: Clocks by which live hosts can run.
@@ -411,8 +411,8 @@ def _replay(path: Path, part: Part) -> None:
 
 
 def _to_parquet(rows: Path) -> None:
-    from burstlab.columnar.column import of_values
-    from burstlab.parquet import write_file
+    from burstlab.storage.columnar.column import of_values
+    from burstlab.storage.parquet import write_file
 
     with rows.open(encoding="utf-8", newline="") as file:
         lines = csv.reader(file)

@@ -75,8 +75,8 @@ def connections(result: Result | str | os.PathLike[str]) -> Table:
     InputError
         If the result was not written, or is not of live hosts.
     """
-    from burstlab.parquet import read_table
     from burstlab.results import Result
+    from burstlab.storage.parquet import read_table
 
     directory = result.directory if isinstance(result, Result) else Path(result)
     if directory is None:

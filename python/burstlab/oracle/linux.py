@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from burstlab import _core, underway
+from burstlab import _core
+from burstlab.documents.sysctls import LAWS
 from burstlab.loading import read_text
 from burstlab.oracle import entries
 from burstlab.oracle.cases import wrong
 from burstlab.oracle.index import read_json
 from burstlab.oracle.traces import read_packed, refuse_rows
-from burstlab.sysctls import LAWS
+from burstlab.running import underway
 
 #: Settings below net.ipv4 that take something away from a sender, and our name of it.
 SWITCHES: Mapping[str, str] = {

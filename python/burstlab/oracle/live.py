@@ -26,7 +26,7 @@ from burstlab.oracle.path import (
     scenario_of,
     with_ties,
 )
-from burstlab.parquet import read_table
+from burstlab.storage.parquet import read_table
 
 SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
 

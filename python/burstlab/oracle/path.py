@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.sysctls import LAWS, fields_of
 from burstlab.errors import ScenarioError
 from burstlab.loading import Document
 from burstlab.oracle import both_ways, closings, entries
@@ -24,7 +25,6 @@ from burstlab.oracle.linux import (
 from burstlab.oracle.traces import read_packed, refuse_rows
 from burstlab.results import Result
 from burstlab.simulation import run
-from burstlab.sysctls import LAWS, fields_of
 
 #: Bytes that SACK blocks take of a segment: kind, length and padding once, and each block
 #: (RFC 2018).

@@ -17,7 +17,7 @@ from burstlab.page.serving import Body
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
 #: Those that a browser has an array for; no 64-bit integers, which become numbers there.
 TYPES = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from burstlab import _core
+from burstlab.documents.parameters import tcp_of
 from burstlab.errors import InputError, ScenarioError, unknown
 from burstlab.loading import Document, set_at
-from burstlab.parameters import tcp_of
 
 #: What the scenario says, where a control has no value for it.
 AS_GIVEN = "as given"

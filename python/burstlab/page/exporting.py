@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from burstlab.directories import ready_file
 from burstlab.errors import InputError
-from burstlab.files import put
 from burstlab.page.columns import document, pack
 from burstlab.page.serving import LIBRARY, SCRIPTS, START, STYLES, Body, Page, content
 from burstlab.page.showing import RUN
-from burstlab.parquet import writing
+from burstlab.storage.directories import ready_file
+from burstlab.storage.files import put
+from burstlab.storage.parquet import writing
 
 #: Bytes of the flows of one run, before they are compressed; those with most time-outs come first.
 FLOWS_MAX = 24_000_000

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from burstlab.columnar.conditions import Condition
+    from burstlab.storage.columnar.conditions import Condition
 
     Columns = dict[str, NDArray[Any]]
 

@@ -12,8 +12,8 @@ from burstlab.page.columns import values
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from burstlab.columnar.conditions import Condition
     from burstlab.results import Result
+    from burstlab.storage.columnar.conditions import Condition
 
 #: Bursts of a run that are drawn one by one; of more, one in so many that were not lost.
 BURSTS = 4_000

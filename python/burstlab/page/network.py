@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlab import _core
-from burstlab.causes import TAKES
 from burstlab.errors import InputError
+from burstlab.measures.causes import TAKES
 from burstlab.results import Result
 
 #: NSFNET as papers draw it: node, how far east and how far south, in hundredths.

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from burstlab import _core
-from burstlab.engine import memory_allowed, scenario_error
 from burstlab.errors import ControlError
 from burstlab.loading import Document
+from burstlab.running.engine import memory_allowed, scenario_error
 from burstlab.simulation import replicate, resolve
 from burstlab.statistics import mean_ci95, paired_ratio
 

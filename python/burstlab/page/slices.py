@@ -20,8 +20,8 @@ from burstlab.tables import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from burstlab.columnar.conditions import Condition
-    from burstlab.parquet import Store
+    from burstlab.storage.columnar.conditions import Condition
+    from burstlab.storage.parquet import Store
 
     Columns = dict[str, NDArray[Any]]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from burstlab import _core
-from burstlab.parameters import tcp_of
+from burstlab.documents.parameters import tcp_of
 
 
 def remark(resolved: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from typing import IO
 
 from burstlab.errors import InputError
 from burstlab.extras import extra
-from burstlab.interrupts import ENDING
+from burstlab.running.interrupts import ENDING
 
 #: How the process is started.
 COMMAND = (sys.executable, "-c", "from burstlab.plot.drawing import main; main()")
@@ -89,7 +89,7 @@ class Drawer:
 
 def _ended(process: subprocess.Popen[bytes]) -> InputError:
     """Return the error of a process that has ended before it has answered."""
-    from burstlab.engine import address_space
+    from burstlab.running.engine import address_space
 
     bound = address_space()
     status = process.wait()

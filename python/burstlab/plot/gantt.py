@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstlab.causes import TAKES
 from burstlab.errors import InputError
 from burstlab.export.flows import Flows
+from burstlab.measures.causes import TAKES
 from burstlab.plot import theme
 from burstlab.plot.sequence import Span
 

@@ -10,13 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from burstlab.directories import ready_file
 from burstlab.errors import InputError
 from burstlab.extras import extra
-from burstlab.files import put, whole
-from burstlab.parquet import writing
 from burstlab.plot.drawing import Drawer
 from burstlab.shown import shown
+from burstlab.storage.directories import ready_file
+from burstlab.storage.files import put, whole
+from burstlab.storage.parquet import writing
 
 #: What a figure can be written as.
 KINDS = (".svg", ".pdf", ".png")

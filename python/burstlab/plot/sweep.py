@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.completion import FIX, is_of_completion
-from burstlab.directories import is_result, settle
+from burstlab.documents.parameters import tcp_of
+from burstlab.documents.quantities import number
 from burstlab.errors import InputError
-from burstlab.parameters import tcp_of
+from burstlab.measures.completion import FIX, is_of_completion
 from burstlab.plot import theme
 from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart
-from burstlab.quantities import number
 from burstlab.statistics import mean_ci95
+from burstlab.storage.directories import is_result, settle
 from burstlab.studies.metrics import NoMetric, value_at
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from burstlab.parameters import tcp_of
+from burstlab.documents.parameters import tcp_of
 from burstlab.plot import theme
 from burstlab.results import Result
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab import again, classes
-from burstlab.files import put
-from burstlab.parquet import writing
 from burstlab.plot.study import figures, of_metrics, scaled
 from burstlab.report.rendering import Chart, render
 from burstlab.results import together
 from burstlab.statistics import LEVEL
+from burstlab.storage.files import put
+from burstlab.storage.parquet import writing
+from burstlab.storage.sums import note_sums
 from burstlab.studies.called import called
 from burstlab.studies.fields import flat
 from burstlab.studies.verdicts import Versus, main_metrics, order, significance, versus
-from burstlab.sums import note_sums
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,10 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab import _core
-from burstlab.directories import REPRODUCTION, vacant
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, stored_text
-from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
 from burstlab.report import titles
 from burstlab.report.errata import errata
@@ -26,7 +23,10 @@ from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.engine import Options, TargetReport
 from burstlab.reproduce.listed import LIST, listed
-from burstlab.sums import FIELD, is_intact, sealed, sum_of
+from burstlab.storage.directories import REPRODUCTION, vacant
+from burstlab.storage.files import Lock, put, stored_text
+from burstlab.storage.parquet import writing
+from burstlab.storage.sums import FIELD, is_intact, sealed, sum_of
 
 #: What to do after a first report: the command, and what it does.
 NEXT = (

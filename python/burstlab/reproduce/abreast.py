@@ -11,10 +11,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 
-from burstlab.interrupts import stoppable
 from burstlab.reproduce.engine import Options, Progress, TargetReport, reproduce
 from burstlab.reproduce.paper import Paper
-from burstlab.underway import UnderWay, threads, workers_asked
+from burstlab.running.interrupts import stoppable
+from burstlab.running.underway import UnderWay, threads, workers_asked
 
 #: Papers at a time, where there is more than one worker.
 _PAPERS = 2

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypedDict, get_type_hints
 
 from burstlab.errors import InputError
-from burstlab.files import stored_text
-from burstlab.shapes import misfit
-from burstlab.sums import is_intact
+from burstlab.storage.files import stored_text
+from burstlab.storage.shapes import misfit
+from burstlab.storage.sums import is_intact
 
 #: The file in the directory of a reproduction.
 LIST = "reproduce.json"

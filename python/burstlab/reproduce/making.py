@@ -10,16 +10,16 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from burstlab import _core
-from burstlab.engine import Bound
 from burstlab.loading import Document
-from burstlab.progress import Progress
 from burstlab.reproduce.context import Context
 from burstlab.results import Replication
+from burstlab.running.engine import Bound
+from burstlab.running.progress import Progress
+from burstlab.running.underway import workers_asked
 from burstlab.simulation import replicate, that_fit
 from burstlab.studies.running import Done, Running, Visit
 from burstlab.studies.work import Answer, Order
 from burstlab.studies.workers import threads
-from burstlab.underway import workers_asked
 
 Kept = TypeVar("Kept")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from burstlab.completion import FIX, is_of_completion
 from burstlab.errors import InputError
 from burstlab.loading import (
     ScenarioLike,
@@ -18,6 +17,7 @@ from burstlab.loading import (
     set_by_flags,
     setting,
 )
+from burstlab.measures.completion import FIX, is_of_completion
 from burstlab.simulation import announcements, override, resolve, run_resolved
 from burstlab.sizing.binding import Pressure, pressures
 from burstlab.sizing.goals import Choice, Goal

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from burstlab.completion import is_of_completion
+from burstlab.measures.completion import is_of_completion
 from burstlab.sizing.goals import Goal
 from burstlab.sizing.shares import clopper_pearson
 from burstlab.statistics import LEVEL, t_quantile
@@ -53,7 +53,7 @@ def interval(goal: Goal, runs: Sequence[Mapping[str, Any]], level: float = LEVEL
         Student's t interval over the runs. Of a share, such as a loss ratio, it is widened to what
         Clopper and Pearson (1934) give for all that was counted together: runs that have lost
         nothing are alike, which does not show that nothing is ever lost. A completion time is
-        anywhere as soon as a run has none to tell (see `burstlab.completion`).
+        anywhere as soon as a run has none to tell (see `burstlab.measures.completion`).
     """
     told = [goal.of(run) for run in runs]
     values = [value for value in told if value is not None]

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from burstlab import _core, classes
-from burstlab.engine import Bound
 from burstlab.errors import InputError
-from burstlab.progress import Progress
+from burstlab.running.engine import Bound
+from burstlab.running.progress import Progress
 from burstlab.studies import metrics, plan, workers
 from burstlab.studies.design import columns
 from burstlab.studies.outcome import Study, StudyInterrupted
@@ -187,7 +187,7 @@ def _workers(
 
 def _watched(progress: Watch | bool | None) -> AbstractContextManager[Watch | None]:
     if progress is True:
-        from burstlab.progress import study_bar
+        from burstlab.running.progress import study_bar
 
         return study_bar("study")
     return nullcontext(progress or None)

@@ -6,7 +6,7 @@ it by ``mean``, ``sum``, ``min`` or ``max``: ``flows.mean.goodput_bps``,
 ``demand.web.received_p99_s``, ``network.links.max.utilisation``,
 ``network.data.causes.contention.bursts``. Through ``classes`` it goes by the number of the class,
 ``network.all.classes.1.burst_loss_ratio``. A number of completion times has no value in a run that
-leaves transfers under way which could change it (see `burstlab.completion`).
+leaves transfers under way which could change it (see `burstlab.measures.completion`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from burstlab.completion import is_biased, is_open, leaves_under_way, may_be_biased, unbiased
-from burstlab.demands import OVER_ALL, demand_names
 from burstlab.errors import PlanError
+from burstlab.measures.completion import (
+    is_biased,
+    is_open,
+    leaves_under_way,
+    may_be_biased,
+    unbiased,
+)
+from burstlab.measures.demands import OVER_ALL, demand_names
 
 Summary = Mapping[str, Any]
 

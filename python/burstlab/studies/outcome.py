@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab import _core
-from burstlab.completion import FIX
 from burstlab.errors import InputError, PlanError, unknown
 from burstlab.extras import extra
 from burstlab.loading import Document
+from burstlab.measures.completion import FIX
 from burstlab.studies import plan as plans
 from burstlab.studies import rows, store
 from burstlab.studies.design import columns
@@ -74,7 +74,7 @@ class Study:
     @cached_property
     def points(self) -> Table:
         """One row per point of the plan: what it sets, and whether it is done."""
-        from burstlab.columnar.column import of_values
+        from burstlab.storage.columnar.column import of_values
 
         done = set(self._stored["point"].tolist())
         every = range(len(self.plan.points))

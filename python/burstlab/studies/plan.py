@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from burstlab import _core, classes
-from burstlab.documents import without_none
+from burstlab.documents.named_files import NamedFiles, held
+from burstlab.documents.paths import without_none
 from burstlab.errors import FieldError, PlanError
 from burstlab.loading import (
     Document,
@@ -24,7 +25,6 @@ from burstlab.loading import (
     set_at,
     with_files,
 )
-from burstlab.named_files import NamedFiles, held
 from burstlab.simulation import SEED_MAX, resolve
 from burstlab.studies import design
 from burstlab.studies.fields import Fields, flat

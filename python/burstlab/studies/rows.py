@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from burstlab.completion import is_of_completion
+from burstlab.measures.completion import is_of_completion
 from burstlab.statistics import mean_ci95, means_ci95, paired_ratio, paired_ratios
 from burstlab.studies.design import columns
 from burstlab.studies.plan import Plan
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
 
 class Rows:
@@ -62,7 +62,7 @@ class Rows:
 
     def take(self) -> Table:
         """Hand over what was gathered."""
-        from burstlab.columnar.column import of_values
+        from burstlab.storage.columnar.column import of_values
 
         rows, self._rows = self._rows, []
         columns = zip(*rows, strict=True) if rows else [()] * len(self.kinds)
@@ -74,7 +74,7 @@ def runs(plan: Plan, rows: Table) -> Table:
     """Return the table of runs: rows in order, with what each point sets beside its number."""
     import numpy as np
 
-    from burstlab.columnar.column import of_values
+    from burstlab.storage.columnar.column import of_values
 
     rank = {name: place for place, name in enumerate(plan.names)}
     schemes = np.array([rank[name] for name in rows["scheme"].tolist()], dtype=int)
@@ -143,7 +143,7 @@ def estimates(plan: Plan, table: Table) -> Table:
     ``censored`` is of how many runs the metric is of completion times that nobody knows, for
     transfers were under way at their end; then it has no mean.
     """
-    from burstlab.columnar.column import of_values
+    from burstlab.storage.columnar.column import of_values
 
     names = metrics_of(plan, table)
     timed = _timed(plan, names)
@@ -183,7 +183,7 @@ def differences(plan: Plan, table: Table) -> Table:
     mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` and
     ``censored`` are as in the estimates: nothing is compared where a run of either is censored.
     """
-    from burstlab.columnar.column import of_values
+    from burstlab.storage.columnar.column import of_values
 
     names = metrics_of(plan, table)
     timed = _timed(plan, names)
@@ -301,7 +301,7 @@ def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Colum
     """Return the columns that say where rows belong: so many for each group."""
     import numpy as np
 
-    from burstlab.columnar.column import Column, of_values
+    from burstlab.storage.columnar.column import Column, of_values
 
     repeats = [count for _, count in heads]
     points = np.repeat([group.point for group, _ in heads], repeats).astype(np.int32)
@@ -314,7 +314,7 @@ def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Colum
 def _counts(parts: Sequence[NDArray[np.int64]]) -> Column:
     import numpy as np
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
     return Column(np.concatenate([np.empty(0, np.int64), *parts]))
 
@@ -323,6 +323,6 @@ def _floats(parts: Sequence[NDArray[np.float64]]) -> Column:
     """Return numbers of which one that is NaN is no value."""
     import numpy as np
 
-    from burstlab.columnar.column import of_numbers
+    from burstlab.storage.columnar.column import of_numbers
 
     return of_numbers(np.concatenate([np.empty(0), *parts]), nan=False)

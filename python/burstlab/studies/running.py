@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from typing import Generic
 
 from burstlab import _core
-from burstlab.engine import Bound, fault
 from burstlab.errors import ControlError, InputError, ScenarioError
-from burstlab.progress import Progress
+from burstlab.running.engine import Bound, fault
+from burstlab.running.progress import Progress
+from burstlab.running.underway import UnderWay
 from burstlab.statistics import Asking, Sample, side_by_side
 from burstlab.studies.warmup import Found, Warmup
 from burstlab.studies.work import Answer, Failed, Order, Pilot
 from burstlab.studies.workers import Workers
-from burstlab.underway import UnderWay
 
 #: Tasks for each worker, so that none waits for the next.
 _AHEAD = 2

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from burstlab.columnar.column import of_objects, of_values
-from burstlab.columnar.database import KINDS, file_name, literal, quoted, registered
 from burstlab.errors import InputError
-from burstlab.parquet import StoredTable
+from burstlab.storage.columnar.column import of_objects, of_values
+from burstlab.storage.columnar.database import KINDS, file_name, literal, quoted, registered
+from burstlab.storage.parquet import StoredTable
 from burstlab.tables import Table
 
 if TYPE_CHECKING:
     import duckdb
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
 #: A table, or the parts of one by the label of each, which becomes a column ``result``.
 Source: TypeAlias = "Table | Mapping[str, Table]"

@@ -20,13 +20,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core, again, classes, sums
-from burstlab.directories import STUDY, ready_directory
+from burstlab import _core, again, classes
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, stored_text, sync
 from burstlab.loading import Document, read_text, read_toml
-from burstlab.marks import Marks
-from burstlab.parquet import hidden, write_table, writing
+from burstlab.storage import sums
+from burstlab.storage.directories import STUDY, ready_directory
+from burstlab.storage.files import Lock, put, stored_text, sync
+from burstlab.storage.marks import Marks
+from burstlab.storage.parquet import hidden, write_table, writing
 from burstlab.studies.fields import flat
 from burstlab.studies.plan import Plan
 from burstlab.studies.rows import Rows
@@ -396,7 +397,7 @@ def _short(value: Any) -> str:
 
 def _as(table: Table, kinds: Mapping[str, str]) -> Table:
     """Return columns of these types; those that were dropped for being empty come back."""
-    from burstlab.columnar.column import cast, missing
+    from burstlab.storage.columnar.column import cast, missing
 
     there = table.read()
     found = {
@@ -411,8 +412,8 @@ def _runs(directory: Path) -> Path:
 
 
 def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> Table:
-    from burstlab.columnar.database import Damaged
-    from burstlab.columnar.reading import File
+    from burstlab.storage.columnar.database import Damaged
+    from burstlab.storage.columnar.reading import File
 
     try:
         found = File(file)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from burstlab import _core
-from burstlab.engine import heard, memory_allowed
 from burstlab.errors import ControlError, InputError
+from burstlab.running.engine import heard, memory_allowed
 from burstlab.studies import warmup
 from burstlab.studies.metrics import Reader, Summary
 

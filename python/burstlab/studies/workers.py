@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from burstlab import underway
 from burstlab.errors import InputError
 from burstlab.extras import extra
-from burstlab.underway import workers_asked
+from burstlab.running import underway
+from burstlab.running.underway import workers_asked
 
 #: Seconds that a task takes in threads of this process: between two looks of the main thread.
 _HERE_S = 0.1

@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab import _core, meanwhile
-from burstlab.directories import PRICES, vacant
-from burstlab.engine import fault, heard, memory_allowed, scenario_error
+from burstlab import _core
 from burstlab.errors import InputError
-from burstlab.files import stored_text
 from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Result
+from burstlab.running import meanwhile
+from burstlab.running.engine import fault, heard, memory_allowed, scenario_error
+from burstlab.running.underway import UnderWay, threads, workers_asked
 from burstlab.statistics import Estimate, mean_ci95
+from burstlab.storage.directories import PRICES, vacant
+from burstlab.storage.files import stored_text
 from burstlab.surgery.ledger import Ledger
 from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import Table
-from burstlab.underway import UnderWay, threads, workers_asked
 
 if TYPE_CHECKING:
-    from burstlab.directories import Room
+    from burstlab.storage.directories import Room
 
 Progress = Callable[[float], None]
 
@@ -123,7 +124,7 @@ class Blame:
         force
             Replace these too.
         """
-        from burstlab.directories import PRICES, Room
+        from burstlab.storage.directories import PRICES, Room
 
         with Room(directory, PRICES, force=force) as room:
             if not force:
@@ -137,9 +138,9 @@ class Blame:
 
     def write_into(self, room: Room) -> Path:
         """Write them into a directory that is held already."""
-        from burstlab.files import put
-        from burstlab.parquet import write_file, writing
-        from burstlab.sums import FIELD, sealed, sum_of
+        from burstlab.storage.files import put
+        from burstlab.storage.parquet import write_file, writing
+        from burstlab.storage.sums import FIELD, sealed, sum_of
 
         with writing(room.path):
             new = room.begin()
@@ -320,7 +321,7 @@ def _places(of_flow: Sequence[int], sample: int | None, seed: int) -> list[int]:
 
 
 def _marks(run: Source, lost: Sequence[Mapping[str, Any]], horizon_ps: int | None) -> Any:
-    from burstlab.engine import fingerprint_of
+    from burstlab.running.engine import fingerprint_of
 
     return {
         "burstlab": _core.__version__,

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from burstlab.directories import PRICES, Room
 from burstlab.errors import InputError
-from burstlab.files import put, stored_text
-from burstlab.parquet import writing
-from burstlab.sums import SEAL, is_intact, sealed
+from burstlab.storage.directories import PRICES, Room
+from burstlab.storage.files import put, stored_text
+from burstlab.storage.parquet import writing
+from burstlab.storage.sums import SEAL, is_intact, sealed
 
 #: The file: the marks of the run in its first line, then a price a line, each with its own seal.
 NAME = ".prices.jsonl"

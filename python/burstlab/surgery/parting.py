@@ -11,18 +11,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab import _core, meanwhile
-from burstlab.checkpoints import Keeper
-from burstlab.directories import WHAT_IF, Room, holds
-from burstlab.engine import fault, heard, memory_allowed, scenario_error
+from burstlab import _core
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike
+from burstlab.measures.summary_text import read_summary
 from burstlab.results import Replication, Result
-from burstlab.summary_text import read_summary
+from burstlab.running import meanwhile
+from burstlab.running.checkpoints import Keeper
+from burstlab.running.engine import fault, heard, memory_allowed, scenario_error
+from burstlab.running.underway import UnderWay, threads
+from burstlab.storage.directories import WHAT_IF, Room, holds
 from burstlab.surgery.operations import Burst, entries, operated, told
 from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import TRACES, Recorded, Table
-from burstlab.underway import UnderWay, threads
 
 if TYPE_CHECKING:
     from burstlab.surgery.divergence import Divergence
@@ -120,9 +121,9 @@ class WhatIf:
         force
             Replace such a pair.
         """
-        from burstlab.files import put
-        from burstlab.parquet import write_file, writing
-        from burstlab.sums import FIELD, sealed, sum_of
+        from burstlab.storage.files import put
+        from burstlab.storage.parquet import write_file, writing
+        from burstlab.storage.sums import FIELD, sealed, sum_of
 
         with Room(directory, WHAT_IF, force=force) as room, writing(room.path):
             refuse_pair(room.path, force=force)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.named_files import NamedFiles
 from burstlab.errors import ScenarioError, ScenarioWarning
-from burstlab.files import Reader, named_bytes
-from burstlab.named_files import NamedFiles
+from burstlab.storage.files import Reader, named_bytes
 from burstlab.topology import columns, joined, json_file, networkx_file, sndlib, toml_file, xml_file
 from burstlab.topology.joined import LENGTHS
 from burstlab.topology.parts import Parts

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstlab.documents.sysctls import LAWS
 from burstlab.loading import read_text
 from burstlab.oracle.packetdrill.events import NotModelled
-from burstlab.sysctls import LAWS
 
 _SYSCTL = re.compile(r"net[./]ipv4[./](\w+)=(\"[^\"]*\"|\S+)")
 _PROC = re.compile(r"/proc/sys/net/ipv4/(\w+)=(\"[^\"]*\"|\S+)")

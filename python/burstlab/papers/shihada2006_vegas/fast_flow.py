@@ -20,9 +20,9 @@ from burstlab.papers.shihada2006_vegas.measured import (
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
+from burstlab.running.underway import each
 from burstlab.simulation import run_resolved
 from burstlab.statistics import Estimate, mean_ci95
-from burstlab.underway import each
 
 _X = "contention probability p_c"
 _BARE, _RESENT, _PRINTED = theme.SERIES[0], theme.SERIES[1], theme.MUTED

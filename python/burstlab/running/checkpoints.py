@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from burstlab import _core
-from burstlab.directories import CHECKPOINTS, ready_directory
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, refuse_endless
-from burstlab.parquet import writing
+from burstlab.storage.directories import CHECKPOINTS, ready_directory
+from burstlab.storage.files import Lock, put, refuse_endless
+from burstlab.storage.parquet import writing
 
 EVERY = "60 s"
 

@@ -10,8 +10,8 @@ from burstlab.tables import KEYS, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
-    from burstlab.columnar.conditions import Condition
+    from burstlab.storage.columnar.column import Column
+    from burstlab.storage.columnar.conditions import Condition
 
 #: Before a column of an event that a loss has too.
 OF_EVENT = "event_"

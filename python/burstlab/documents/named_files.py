@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from burstlab.documents.provenance import came_with
 from burstlab.errors import PlanError
-from burstlab.files import Reader, decoded, named_bytes
-from burstlab.provenance import came_with
+from burstlab.storage.files import Reader, decoded, named_bytes
 
 
 class NamedFiles:

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from burstlab import aside
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, stored_text, sync, whole
-from burstlab.indented import indented
-from burstlab.parquet import hidden, writing
-from burstlab.sums import FIELD, sealed, sum_of
+from burstlab.storage import aside
+from burstlab.storage.files import Lock, put, stored_text, sync, whole
+from burstlab.storage.indented import indented
+from burstlab.storage.parquet import hidden, writing
+from burstlab.storage.sums import FIELD, sealed, sum_of
 from burstlab.tables import STORED
 
 SCENARIO, SUMMARY = "scenario.toml", "summary.json"

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from burstlab.errors import InputError
-from burstlab.files import put, sync
+from burstlab.storage.files import put, sync
 
 #: The hidden directory.
 NAME = ".aside"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlab import _core
-from burstlab.documents import Document, steps_of
+from burstlab.documents.parameters import tcp_of
+from burstlab.documents.paths import Document, steps_of
 from burstlab.errors import ScenarioError
-from burstlab.parameters import tcp_of
 
 #: Pairs of a general field and what overrides it, as docs/reference/cli.md lists them.
 PAIRS: Mapping[str, Sequence[str]] = {

@@ -10,7 +10,7 @@ import json
 import os
 from pathlib import Path
 
-from burstlab.files import stored_text
+from burstlab.storage.files import stored_text
 
 #: Files that show who wrote a directory: a run, a study, a data set, a reproduction, a question,
 #: and one that is not answered yet.

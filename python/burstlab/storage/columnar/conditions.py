@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
 #: A column, ``==``, ``!=``, ``<=`` or ``>=``, and a value; ``there`` for any value. A row without a
 #: value in the column does not meet it.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
 #: One thread, so that rows keep their order and a file its bytes; runs have the other processors.
 _SETTINGS = {

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from burstlab.columnar import database
-from burstlab.columnar.column import Column
+from burstlab.storage.columnar import database
+from burstlab.storage.columnar.column import Column
 
 #: Rows of a row group: those of a chunk of the engine.
 GROUP = 2**18

@@ -20,10 +20,9 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from burstlab.completion import is_of_completion
-from burstlab.directories import SUMMARY, Names, is_unsettled, names_in, settle
+from burstlab.documents.stored_fields import Fields, leaves
 from burstlab.errors import InputError
-from burstlab.heads import Head
+from burstlab.measures.completion import is_of_completion
 from burstlab.results import Result, read_head
 from burstlab.results import read as read_run
 from burstlab.statistics import (
@@ -34,7 +33,8 @@ from burstlab.statistics import (
     paired_difference,
     welch_difference,
 )
-from burstlab.stored_fields import Fields, leaves
+from burstlab.storage.directories import SUMMARY, Names, is_unsettled, names_in, settle
+from burstlab.storage.heads import Head
 from burstlab.studies import Study
 from burstlab.studies import read as read_study
 from burstlab.studies.metrics import Reader, every

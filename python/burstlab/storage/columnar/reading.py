@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from burstlab.columnar import database
-from burstlab.columnar.column import Column, missing
-from burstlab.columnar.conditions import Condition
-from burstlab.columnar.database import KINDS, Damaged
-from burstlab.columnar.writing import GROUP, NOTHING
-from burstlab.files import refuse_endless
+from burstlab.storage.columnar import database
+from burstlab.storage.columnar.column import Column, missing
+from burstlab.storage.columnar.conditions import Condition
+from burstlab.storage.columnar.database import KINDS, Damaged
+from burstlab.storage.columnar.writing import GROUP, NOTHING
+from burstlab.storage.files import refuse_endless
 
 Columns: TypeAlias = dict[str, Column]
 

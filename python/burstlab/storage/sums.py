@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import InputError
-from burstlab.files import put, refuse_endless, stored_text
+from burstlab.storage.files import put, refuse_endless, stored_text
 
 #: The field of a document that has the sums of files, by their names.
 FIELD = "sha256"

@@ -11,10 +11,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from burstlab.documents.nearer import ENTRIES
+from burstlab.documents.parameters import tcp_of
 from burstlab.errors import ScenarioError
 from burstlab.loading import Document
-from burstlab.nearer import ENTRIES
-from burstlab.parameters import tcp_of
 from burstlab.simulation import resolve
 
 #: Fields from which defaults of others follow; they go last.

@@ -11,19 +11,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import FULL, InputError
-from burstlab.files import sync
-from burstlab.marks import Marks
-from burstlab.sums import check_sum, note_sums, sum_of
+from burstlab.storage.files import sync
+from burstlab.storage.marks import Marks
+from burstlab.storage.sums import check_sum, note_sums, sum_of
 from burstlab.tables import STORED, Table, from_engine, in_parts, join
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from burstlab.columnar.column import Column
-    from burstlab.columnar.conditions import Condition
-    from burstlab.columnar.reading import File
-    from burstlab.columnar.writing import Writer
+    from burstlab.storage.columnar.column import Column
+    from burstlab.storage.columnar.conditions import Condition
+    from burstlab.storage.columnar.reading import File
+    from burstlab.storage.columnar.writing import Writer
 
 _SUFFIX = ".parquet"
 
@@ -70,7 +70,7 @@ class FileWriter:
 
     def write(self, rows: Table) -> None:
         """Add rows."""
-        from burstlab.columnar.writing import Writer
+        from burstlab.storage.columnar.writing import Writer
 
         if self._file is None:
             self._file = Writer(self.path)
@@ -105,8 +105,8 @@ def opened(path: Path, *, categories: bool = False, known: File | None = None) -
         The same file as it was opened before, which knows its columns.
     """
     # DuckDB is imported where the first file is looked at: a run that records nothing needs none.
-    from burstlab.columnar.database import Damaged
-    from burstlab.columnar.reading import File
+    from burstlab.storage.columnar.database import Damaged
+    from burstlab.storage.columnar.reading import File
 
     try:
         yield known or File(path, categories=categories)
@@ -239,7 +239,7 @@ def assemble(directory: Path, parts: Sequence[Part], marks: Marks) -> list[str]:
     They are then whole under their hidden names, which are answered without the dot.
     """
     alone = len(parts) == 1
-    from burstlab.columnar.writing import merge
+    from burstlab.storage.columnar.writing import merge
 
     files = [part.close(marks if alone else None) for part in parts]
     names = list(dict.fromkeys(name for found in files for name in found))

@@ -10,7 +10,7 @@ from burstlab.extras import extra
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from burstlab.columnar.column import Column
+    from burstlab.storage.columnar.column import Column
 
 
 def to_arrow(columns: Mapping[str, Column], what: str, by: str) -> pa.Table:
@@ -59,7 +59,7 @@ def from_arrow(table: pa.Table) -> dict[str, Column]:
 def _column(column: Any) -> Column:
     import pyarrow as pa
 
-    from burstlab.columnar.column import of_objects, of_values
+    from burstlab.storage.columnar.column import of_objects, of_values
 
     kind = column.type
     if pa.types.is_dictionary(kind):

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlab import sums
-from burstlab.directories import (
+from burstlab.errors import InputError
+from burstlab.reproduce.listed import listed
+from burstlab.storage import sums
+from burstlab.storage.directories import (
     DATA_SET,
     KINDS,
     PRICES,
@@ -21,9 +23,7 @@ from burstlab.directories import (
     WHAT_IF,
     settle,
 )
-from burstlab.errors import InputError
-from burstlab.files import stored_text
-from burstlab.reproduce.listed import listed
+from burstlab.storage.files import stored_text
 
 #: What a file is; an earlier version noted no sum of it.
 WHOLE, DAMAGED, MISSING, NO_SUM = "whole", "damaged", "missing", "no sum was noted of it"

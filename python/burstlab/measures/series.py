@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from burstlab.completion import is_of_completion, is_open, unbiased
-from burstlab.demands import demand_names
+from burstlab.measures.completion import is_of_completion, is_open, unbiased
+from burstlab.measures.demands import demand_names
 
 
 def series_of(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlab.parquet import Store
+from burstlab.storage.parquet import Store
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Head:
     store
         Its tables.
     looks
-        What the first of its summaries looks like (`burstlab.shapes.looks`).
+        What the first of its summaries looks like (`burstlab.storage.shapes.looks`).
     """
 
     directory: Path

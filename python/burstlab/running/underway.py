@@ -11,10 +11,11 @@ from contextvars import copy_context
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from burstlab import _core, meanwhile, waking
-from burstlab.engine import Bound
+from burstlab import _core
 from burstlab.errors import InputError
-from burstlab.interrupts import deferred, heed
+from burstlab.running import meanwhile, waking
+from burstlab.running.engine import Bound
+from burstlab.running.interrupts import deferred, heed
 
 About = TypeVar("About")
 Answer = TypeVar("Answer")

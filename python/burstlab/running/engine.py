@@ -10,10 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from burstlab import _core, waking
+from burstlab import _core
 from burstlab.errors import EngineError, MemoryExceeded, ScenarioError
-from burstlab.interrupts import deferred, heed, is_stoppable
 from burstlab.loading import Document
+from burstlab.running import waking
+from burstlab.running.interrupts import deferred, heed, is_stoppable
 
 T = TypeVar("T")
 
@@ -172,7 +173,7 @@ def fault(resolved: Document, told: tuple[Any, ...], which: str = "") -> EngineE
 
 def scenario_error(error: ValueError) -> ScenarioError:
     """Return the error of a scenario that the engine refuses."""
-    from burstlab.elsewhere import corrected  # loaded only where there is a mistake
+    from burstlab.documents.elsewhere import corrected  # loaded only where there is a mistake
 
     path, value, problem, fix = map(str, (*error.args, "", "", "", "")[:4])
     return ScenarioError(path, value, *corrected(path, value, problem, fix))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 
 #: What tables need, and what is told of several replications.
-TABLES = ("numpy", "burstlab.columnar.writing")
+TABLES = ("numpy", "burstlab.storage.columnar.writing")
 
 _wanted: list[str] = []
 

@@ -1,0 +1,1 @@
+"""Numbers of results: by name, over replications, and beside one another."""
