@@ -15,6 +15,8 @@
 //! leaves is a [`Run`]: its numbers, and the ledger, which leads each reaction of the sender back
 //! to the burst that was lost, or to none.
 
+mod capture;
+mod rows;
 mod run;
 
 use std::fmt;
@@ -28,6 +30,7 @@ pub use burstlab_sim::scenario::{
     Cargo, Carries, Connection, Ending, Host, HostEvent, HostState, Packet, ScenarioError, Stacks,
 };
 pub use burstlab_units::{Bytes, Span, Time};
+pub use rows::{PacketRow, WindowRow};
 pub use run::{Reaction, Run};
 
 /// A network, and a flow over it.
@@ -35,6 +38,8 @@ pub use run::{Reaction, Run};
 pub struct Lab {
     scenario: Value,
     seed: u64,
+    windows: bool,
+    captures: bool,
 }
 
 impl Lab {
@@ -70,7 +75,7 @@ impl Lab {
             ScenarioError::new("", "", error.message(), "write a scenario in TOML")
         })?;
         let scenario = serde_json::to_value(table).expect("a table of TOML is one of JSON");
-        Ok(Self { scenario, seed: 1 })
+        Ok(Self { scenario, seed: 1, windows: false, captures: false })
     }
 
     fn known(text: &str) -> Self {
@@ -145,6 +150,21 @@ impl Lab {
         self
     }
 
+    /// The same where the run keeps each change of a window, for [`Run::windows`].
+    #[must_use]
+    pub fn watching_windows(mut self) -> Self {
+        self.windows = true;
+        self
+    }
+
+    /// The same where the run keeps the bytes of each packet, for [`Run::packets`] and
+    /// [`Run::capture`].
+    #[must_use]
+    pub fn capturing(mut self) -> Self {
+        self.captures = true;
+        self
+    }
+
     /// Runs the first flow over a stack, with a congestion control of it, or that which it uses by
     /// itself; all others as the scenario has them.
     ///
@@ -189,8 +209,8 @@ impl Lab {
     }
 
     fn simulate(&self, resolved: &Resolved) -> Result<Run, ScenarioError> {
-        let trace =
-            Trace { packets: true, bursts: true, cwnd: false, ledger: true, datagrams: false };
+        let (cwnd, datagrams) = (self.windows, self.captures);
+        let trace = Trace { packets: true, bursts: true, cwnd, ledger: true, datagrams };
         let monitor = Monitor::default().holding(MOST_ROWS);
         let output = Simulation::new(resolved, self.seed, 0, trace).run(&monitor);
         monitor.stuck().map_or_else(|| Ok(Run::new(output)), Err)

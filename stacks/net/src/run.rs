@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use burstlab_sim::{Column, Output, Summary, Table};
 
+use crate::capture;
+use crate::rows::{PacketRow, WindowRow};
+
 /// A reaction of the sender, and the losses behind it: a row of the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reaction {
@@ -128,6 +131,92 @@ impl Run {
         lost
     }
 
+    /// All packets, in the order of sending. What they say is there where the run
+    /// [captures](crate::Lab::capturing) it.
+    #[must_use]
+    pub fn packets(&self) -> Vec<PacketRow> {
+        let column = |name| self.numbers("packets", name).into_iter();
+        let labels = |name| self.labels("packets", name).into_iter();
+        let given = |value: u64| Some(value).filter(|&value| value != u64::MAX);
+        let hosts = column("flow").zip(labels("kind")).zip(column("seq"));
+        let what = labels("carries").zip(labels("fate"));
+        let times = column("sent_ps").zip(column("delivered_ps"));
+        let sizes = column("size_bytes").zip(column("burst"));
+        let rows = hosts.zip(what).zip(times.zip(sizes));
+        let row = |((((flow, kind), number), (carries, fate)), ((sent_ps, at), (size, burst)))| {
+            let (delivered_ps, burst) = (given(at), given(burst));
+            let (flow, size, from_sender) = (flow as u32, size as u32, kind == "data");
+            let says = Vec::new();
+            PacketRow {
+                flow,
+                from_sender,
+                number,
+                carries,
+                fate,
+                sent_ps,
+                delivered_ps,
+                size,
+                burst,
+                says,
+            }
+        };
+        let mut packets: Vec<PacketRow> = rows.map(row).collect();
+        let words = self.numbers("datagrams", "packet").into_iter();
+        for (packet, word) in words.zip(self.numbers("datagrams", "bytes")) {
+            packets[packet as usize].says.extend(word.to_be_bytes());
+        }
+        for packet in &mut packets {
+            // The last word is filled. Of a host over UDP the headers are not among the bytes.
+            let size = packet.size as usize;
+            let is_whole = packet.says.len() >= size;
+            packet.says.truncate(if is_whole {
+                size
+            } else {
+                size.saturating_sub(capture::HEADERS)
+            });
+        }
+        packets
+    }
+
+    /// Each change of a window, in order; none unless the run
+    /// [watches](crate::Lab::watching_windows) them.
+    #[must_use]
+    pub fn windows(&self) -> Vec<WindowRow> {
+        let told = |value: f64| Some(value).filter(|value| value.is_finite());
+        let rows = self.numbers("cwnd", "flow").into_iter().zip(self.numbers("cwnd", "t_ps"));
+        let windows = self.reals("cwnd", "cwnd").into_iter().zip(self.reals("cwnd", "ssthresh"));
+        let rest = windows.zip(self.numbers("cwnd", "srtt_ps"));
+        let rows = rows.zip(self.labels("cwnd", "event")).zip(rest);
+        let row = |(((flow, at_ps), event), ((cwnd, ssthresh), srtt))| WindowRow {
+            flow: flow as u32,
+            at_ps,
+            event,
+            cwnd: told(cwnd),
+            ssthresh: told(ssthresh),
+            srtt_ps: Some(srtt).filter(|&srtt| srtt != u64::MAX),
+        };
+        rows.map(row).collect()
+    }
+
+    /// The secrets that decrypt what QUIC has sent, as lines of a key log.
+    #[must_use]
+    pub fn key_log(&self) -> String {
+        let words = self.numbers("datagrams_keys", "bytes").into_iter();
+        let bytes: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = text.lines().filter(|line| !line.is_empty());
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    /// The packets as a file in the format pcapng, each when it was sent, with the secrets beside
+    /// them. There are some where the run [captures](crate::Lab::capturing) what they say.
+    #[must_use]
+    pub fn capture(&self) -> Vec<u8> {
+        let packets: Vec<_> =
+            self.packets().into_iter().filter(|one| !one.says.is_empty()).collect();
+        capture::pcapng(&packets, &self.key_log())
+    }
+
     fn tables(&self, name: &str) -> impl Iterator<Item = &Table> {
         self.output.tables.iter().filter(move |table| table.name == name)
     }
@@ -139,6 +228,15 @@ impl Run {
             Column::U32(values) => values.iter().map(|&value| u64::from(value)).collect(),
             Column::I64(values) => values.iter().map(|&value| value as u64).collect(),
             _ => panic!("{name} has no whole numbers"),
+        });
+        values.flatten().collect()
+    }
+
+    fn reals(&self, table: &str, column: &str) -> Vec<f64> {
+        let found = self.tables(table).flat_map(|table| &table.columns);
+        let values = found.filter(|(name, _)| *name == column).map(|(name, column)| match column {
+            Column::F64(values) => values.clone(),
+            _ => panic!("{name} has no real numbers"),
         });
         values.flatten().collect()
     }
