@@ -120,7 +120,8 @@ pub enum Again {
 pub struct Resent {
     /// Where a repair of its connection begins with it: packets that carried what is waited for.
     pub awaited: Option<Vec<u64>>,
-    /// The packets that carried before what it carries.
+    /// The packets all of whose data is sent again with it. A packet whose data is sent again in
+    /// parts is among them when the last part is.
     pub packets: Vec<u64>,
 }
 
@@ -278,16 +279,33 @@ impl Connection {
             self.recovery = Some(next);
             resent.awaited = Some(self.awaited());
         }
+        // It may carry a part alone of what a packet carried before.
+        self.cut(from);
+        self.cut(to);
         for known in self.segments.iter_mut().filter(|known| touches(known)) {
-            resent.packets.push(known.2);
+            if !resent.packets.contains(&known.2) {
+                resent.packets.push(known.2);
+            }
             known.2 = number;
         }
-        resent.packets.dedup();
+        let known = &self.segments;
+        resent.packets.retain(|&packet| known.iter().all(|segment| segment.2 != packet));
         if to > next || self.next.is_none() {
             self.segments.push_back((from.max(next), to, number));
             self.next = Some(to);
         }
         resent
+    }
+
+    /// Makes two segments of the one that goes on at a sequence number, if one does.
+    fn cut(&mut self, at: u64) {
+        let inside = |segment: &&mut (u64, u64, u64)| segment.0 < at && at < segment.1;
+        let place = self.segments.partition_point(|segment| segment.1 <= at);
+        if let Some(segment) = self.segments.get_mut(place).filter(inside) {
+            let rest = (at, segment.1, segment.2);
+            segment.1 = at;
+            self.segments.insert(place + 1, rest);
+        }
     }
 
     /// The packets that carried what is not acknowledged, in their order.

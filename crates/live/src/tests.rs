@@ -66,6 +66,37 @@ fn a_repair_goes_on_until_all_that_was_sent_before_it_is_acknowledged() {
     assert_eq!(events, [begins, HostEvent::Awaited(12), HostEvent::Resent(12)]);
 }
 
+/// One that goes back sends full packets, wherever those before had ended.
+#[test]
+fn a_packet_is_sent_again_once_all_of_it_is() {
+    let mut all = Connections::default();
+    let mut sent =
+        |seq, size, why| all.sent(Some(&header(&packet((9, 80), seq, 1, 16, size))), why).packets;
+    assert!(
+        [(0, 60), (60, 100), (160, 100)]
+            .map(|(at, size)| sent(at, size, Again::Gap))
+            .concat()
+            .is_empty()
+    );
+    assert_eq!(sent(0, 100, Again::Timer), [0], "packet 3 carries a part of packet 1");
+    assert_eq!(
+        sent(100, 100, Again::Gap),
+        [1],
+        "packet 4 carries the rest, and nothing of packet 3"
+    );
+    assert_eq!(sent(200, 100, Again::Gap), [2], "packet 5");
+    assert_eq!(
+        sent(220, 20, Again::Gap),
+        [] as [u64; 0],
+        "packet 6 is from the middle of packet 5"
+    );
+    assert_eq!(sent(0, 300, Again::Timer), [3, 4, 5, 6], "each once");
+    assert_eq!(all.in_flight(), 300);
+    let ack = |ack| header(&packet((80, 9), 1, ack, 16, 0));
+    assert_eq!((all.heard(&ack(230)), all.in_flight()), (Some(6), 80));
+    assert_eq!((all.heard(&ack(300)), all.in_flight()), (Some(7), 0));
+}
+
 #[test]
 fn what_came_in_order_is_what_a_host_acknowledges() {
     let mut all = Connections::default();

@@ -1,6 +1,8 @@
-//! What is told of losses, over many seeds: on this path nothing is late and nothing overtakes, so
-//! that whoever takes a packet for lost is right, and each lost burst is behind a reaction or
-//! carried nothing that is sent again. `BURSTLAB_SEEDS=56` makes it a thousand runs.
+//! What is reported of losses, over many seeds. On this path nothing is late and nothing overtakes,
+//! so whoever takes a packet for lost is right. Each lost burst is behind a reaction, or it carried
+//! nothing that is sent again. `BURSTLAB_SEEDS=56` makes it a thousand runs.
+
+use std::collections::BTreeSet;
 
 use burstlab_net::{Lab, Run};
 use burstlab_stacks::AllStacks;
@@ -25,10 +27,34 @@ fn seeds() -> u64 {
     asked.map_or(4, |asked| asked.parse().expect("a number of seeds"))
 }
 
+/// Lost bursts whose data had come before, as the headers of TCP say: who goes back sends again
+/// what came, and nobody misses that.
+fn needless(run: &Run) -> BTreeSet<u64> {
+    let (mut came, mut needed, mut lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut packets = run.packets();
+    packets.retain(|packet| packet.from_sender && packet.carries == "data");
+    for packet in packets {
+        let ip = &packet.says;
+        let word = |at: usize| u32::from_be_bytes([ip[at], ip[at + 1], ip[at + 2], ip[at + 3]]);
+        let data = 20 + usize::from(ip[32] >> 4) * 4..ip.len();
+        let bytes = data.map(|at| word(24).wrapping_add(at as u32));
+        let old = bytes.clone().all(|byte| came.contains(&byte));
+        match (packet.fate, packet.burst) {
+            ("lost", Some(burst)) if old => drop(lost.insert(burst)),
+            ("lost", Some(burst)) => drop(needed.insert(burst)),
+            _ => came.extend(bytes),
+        }
+    }
+    &lost - &needed
+}
+
 /// Checks a run; returns how many bursts were lost in it.
 fn check(run: &Run, sure: bool, what: &str) -> usize {
     let (told, lost) = (run.explained_bursts(), run.lost_bursts());
-    let silent: Vec<_> = lost.difference(&told).collect();
+    let mut silent = &lost - &told;
+    if !silent.is_empty() && what.starts_with("smoltcp") {
+        silent = &silent - &needless(run);
+    }
     assert!(silent.is_empty(), "{what}: no row for the bursts {silent:?} of {lost:?}");
     let wrong = run.reactions().into_iter().filter(|one| one.kind == "spurious-retransmission");
     let wrong: Vec<u64> = wrong.map(|one| one.packet).collect();
@@ -44,25 +70,54 @@ fn check(run: &Run, sure: bool, what: &str) -> usize {
     run.lost_cargo().len()
 }
 
+/// A short transfer with losses, in bursts of what comes within a time, or of single packets.
+fn lab(stack: &str, timer: &str) -> Lab {
+    let lab = Lab::path().losing(0.03).carrying(100_000).lasting(300.0);
+    let lab = if stack == "smoltcp" { lab.capturing() } else { lab };
+    match timer {
+        "none" => lab.with("edge", serde_json::json!({"assembly": "none"})),
+        _ => lab,
+    }
+}
+
+/// Runs and checks it with a seed; returns how many bursts were lost.
+fn checked((stack, control, sure): (&str, &str, bool), timer: &str, seed: u64) -> usize {
+    let run = lab(stack, timer).seeded(seed).run(AllStacks::shared(), stack, Some(control));
+    let run = run.unwrap_or_else(|error| panic!("{error}"));
+    check(&run, sure, &format!("{stack} {control} {timer} seed {seed}"))
+}
+
 #[test]
 fn what_was_lost_is_never_spurious_and_always_told() {
     let known = AllStacks::shared();
-    let built = ALL.iter().filter(|(stack, ..)| known.names().contains(stack));
-    for &(stack, control, sure) in built {
-        let mut lost = 0;
-        for timer in ["none", "1 ms"] {
-            let lab = Lab::path().losing(0.03).carrying(100_000).lasting(300.0);
-            let lab = match timer {
-                "none" => lab.with("edge", serde_json::json!({"assembly": "none"})),
-                _ => lab,
-            };
-            for seed in 1..=seeds() {
-                let run = lab.clone().seeded(seed).run(AllStacks::shared(), stack, Some(control));
-                let run = run.unwrap_or_else(|error| panic!("{error}"));
-                lost += check(&run, sure, &format!("{stack} {control} {timer} seed {seed}"));
-            }
+    for &one in ALL.iter().filter(|(stack, ..)| known.names().contains(stack)) {
+        let runs = ["none", "1 ms"].map(|timer| (1..=seeds()).map(move |seed| (timer, seed)));
+        let lost = runs.into_iter().flatten().map(|(timer, seed)| checked(one, timer, seed));
+        assert!(lost.sum::<usize>() > 0, "{one:?}: there is something to tell");
+    }
+}
+
+/// Runs of which something was wrong once: what fills a datagram of a handshake counted as a packet
+/// of data, a packet of data had the number and size of one of the handshake, and TCP that goes
+/// back sent parts of packets again.
+#[test]
+fn what_was_once_told_wrongly_is_right() {
+    let known = AllStacks::shared();
+    for (name, timer, seed) in [
+        ("quiche cubic", "none", 31),
+        ("noq cubic", "none", 250),
+        ("noq bbr3", "none", 483),
+        ("noq bbr3", "1 ms", 250),
+        ("smoltcp reno", "1 ms", 49),
+        ("smoltcp reno", "none", 177),
+        ("smoltcp reno", "1 ms", 200),
+        ("smoltcp cubic", "1 ms", 128),
+    ] {
+        let is = |(stack, control, _): &&(&str, &str, bool)| format!("{stack} {control}") == name;
+        let one = ALL.iter().find(is).expect("it is among them");
+        if known.names().contains(&one.0) {
+            checked(*one, timer, seed);
         }
-        assert!(lost > 0, "{stack} {control}: there is something to tell");
     }
 }
 

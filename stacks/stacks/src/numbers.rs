@@ -55,7 +55,9 @@ impl Parts {
         let (mut parts, mut rest) = (Self::default(), Some(datagram));
         while let Some((&first, _)) = rest.and_then(<[u8]>::split_first) {
             if first & 0x80 == 0 {
-                parts.short = true;
+                // Zeros that fill a datagram behind its packets are no packet. Its second bit does
+                // not tell, as stacks set that by chance (RFC 9287).
+                parts.short = rest.is_some_and(|rest| rest.iter().any(|&byte| byte != 0));
                 break;
             }
             parts.long += 1;
@@ -107,8 +109,10 @@ struct Packet {
 pub(crate) struct Numbers {
     /// Packets of data, rising.
     known: VecDeque<Packet>,
-    /// Packets of the handshake, each of a space of numbers of its own.
+    /// Packets of the handshake, of the space of numbers that is open, and whether that is the
+    /// second one.
     opening: Vec<Packet>,
+    past_initial: bool,
     /// Datagrams with packets of the handshake alone, and whether all are of its first space, which
     /// ends as the second begins.
     handshakes: Vec<(u64, bool)>,
@@ -155,11 +159,17 @@ impl Numbers {
         } else if !parts.short {
             self.handshakes.push((place, !parts.handshake));
         }
+        if parts.handshake {
+            // The first space of numbers is over (RFC 9001, section 4.9.1): nothing of it is taken
+            // for lost any more, and the other spaces have the same numbers.
+            self.forget(true, events);
+            if !std::mem::replace(&mut self.past_initial, true) {
+                self.opening.clear();
+                named.drain(..named.len().saturating_sub(1));
+            }
+        }
         let packets = named.into_iter().map(|(number, bytes)| Packet { number, bytes, place });
         self.opening.extend(packets);
-        if parts.handshake {
-            self.forget(true, events);
-        }
     }
 
     /// How many datagrams were sent.
@@ -250,6 +260,8 @@ mod tests {
         assert_eq!(of(&[long(0, 40), long(2, 70)]), (2, true, false));
         assert_eq!(of(&[long(2, 70), short.clone()]), (1, true, true));
         assert_eq!(of(&[short]), (0, false, true));
+        assert_eq!(of(&[vec![0x01; 30]]), (0, false, true), "a bit that some set by chance");
+        assert_eq!(of(&[long(0, 40), long(2, 70), vec![0; 900]]), (2, true, false), "it is filled");
         assert_eq!(of(&[long(2, 70)[..20].to_vec()]), (1, true, false), "it is cut");
     }
 
@@ -273,7 +285,7 @@ mod tests {
         assert_eq!(events.drain(..).collect::<Vec<_>>(), [0, 1].map(HostEvent::Forgotten));
         let up_to = [0, 1, 2, 3, 9].map(|number| numbers.up_to(number));
         assert_eq!(up_to, [Some(2), Some(3), Some(3), Some(4), Some(4)], "the probe is 1 or 2");
-        let lost = vec![(0, 60), (0, 900), (3, 0), (3, 1200)];
+        let lost = vec![(0, 1200), (0, 60), (0, 900), (3, 0), (3, 1200)];
         let mut heard = Heard { acked: Some(3), lost, ..Heard::default() };
         numbers.tell(&mut heard, 2, &mut events);
         let all =

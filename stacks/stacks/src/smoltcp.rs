@@ -128,7 +128,8 @@ impl Smoltcp {
         for packet in self.line.fresh.drain(..) {
             let resent = self.connections.sent(Header::of(&packet).as_ref(), why);
             // What else it sends at once is of the same repair.
-            let next = if resent.packets.is_empty() { why } else { Again::Gap };
+            let begins = resent.awaited.is_some();
+            let next = if begins { Again::Gap } else { why };
             self.events.extend(resent.events(why, None));
             self.line.ready.push_back(packet);
             why = next;
