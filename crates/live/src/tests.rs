@@ -168,6 +168,7 @@ fn packets_come_to_their_hosts_in_runs_and_in_order() {
         stack: LIVE.to_string(),
         congestion_control: None,
         bytes: None,
+        writes: Vec::new(),
         seed: 1,
     };
     let [mut near, _] = live.hosts(&connection(3));

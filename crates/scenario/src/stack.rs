@@ -223,8 +223,11 @@ pub struct Connection {
     pub stack: String,
     /// Its congestion control; `None`: the one that it uses by itself.
     pub congestion_control: Option<String>,
-    /// Bytes that the sender's application has; `None`: it always has more.
+    /// Bytes that the sender's application has in all; `None`: it always has more.
     pub bytes: Option<u64>,
+    /// When it has how many of them, in order; the first at the start of the flow or later. Empty
+    /// where it always has more.
+    pub writes: Vec<(Time, u64)>,
     /// What all its chances follow from: a number of the seed, the replication and the flow.
     pub seed: u64,
 }
@@ -294,10 +297,6 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<()
     if flow.tcp != super::Overrides::default() {
         let problem = "a stack has a transport of its own";
         return refuse("tcp", String::new(), problem, "remove it, or remove stack");
-    }
-    if flow.script.is_some() {
-        let problem = "a flow with a stack has no script";
-        return refuse("script", String::new(), problem, "write bytes, or remove stack");
     }
     let acks = |ops: &super::Ops| ops.dlcc.is_some();
     if scenario.ops.as_ref().is_some_and(acks) {

@@ -25,9 +25,11 @@ mod smoltcp;
 #[cfg(feature = "quiche")]
 mod virtual_clock;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use burstlab_sim::scenario::{Connection, Host, Stacks};
+use burstlab_units::Time;
 
 /// Bytes that IP version 4 and UDP put before each datagram (RFC 791, RFC 768).
 #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
@@ -106,7 +108,43 @@ fn congestion_control(connection: &Connection, known: &'static [&'static str]) -
     known.iter().find(|name| **name == named).expect("the names of a connection were checked")
 }
 
-/// Bytes that the sender's application has: all of them where it always has more.
-fn supply(connection: &Connection) -> u64 {
-    connection.bytes.unwrap_or(u64::MAX)
+/// What the application of an end has to write, and when.
+#[derive(Debug)]
+struct Supply {
+    /// Bytes that it has, and has not written: all of them where it always has more.
+    unwritten: u64,
+    /// What it has later.
+    later: VecDeque<(Time, u64)>,
+}
+
+impl Supply {
+    /// That of the sender of a connection; the receiver has none.
+    fn of(connection: &Connection, near: bool) -> Self {
+        let unwritten = if near && connection.bytes.is_none() { u64::MAX } else { 0 };
+        let writes = connection.writes.iter().filter(|_| near).copied();
+        Self { unwritten, later: writes.collect() }
+    }
+
+    /// It is `now`: the application has what it has by then.
+    fn comes_to(&mut self, now: Time) {
+        while let Some(&(_, bytes)) = self.later.front().filter(|(at, _)| *at <= now) {
+            self.later.pop_front();
+            self.unwritten = self.unwritten.saturating_add(bytes);
+        }
+    }
+
+    /// When it has more.
+    fn next(&self) -> Option<Time> {
+        self.later.front().map(|&(at, _)| at)
+    }
+
+    /// So many bytes are written.
+    fn wrote(&mut self, bytes: u64) {
+        self.unwritten -= if self.unwritten == u64::MAX { 0 } else { bytes };
+    }
+
+    /// Whether all is written, and nothing comes later.
+    fn is_over(&self) -> bool {
+        self.unwritten == 0 && self.later.is_empty()
+    }
 }

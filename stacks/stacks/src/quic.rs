@@ -21,8 +21,8 @@ macro_rules! quic_host {
             connection: Option<(ConnectionHandle, Connection)>,
             near: bool,
             stream: Option<StreamId>,
-            /// Bytes that the application has yet to write, and whether it has closed the stream.
-            unwritten: u64,
+            /// What the application has yet to write, and whether it has closed the stream.
+            supply: Supply,
             closed: bool,
             finished: bool,
             received: u64,
@@ -136,7 +136,7 @@ macro_rules! quic_host {
                     connection: None,
                     near,
                     stream: None,
-                    unwritten: if near { supply(wanted) } else { 0 },
+                    supply: Supply::of(wanted, near),
                     closed: false,
                     finished: false,
                     received: 0,
@@ -156,7 +156,8 @@ macro_rules! quic_host {
             }
 
             /// What the connection and its endpoint say to each other, and the application's part.
-            fn goes_on(&mut self) {
+            fn goes_on(&mut self, now: Time) {
+                self.supply.comes_to(now);
                 let Some((handle, connection)) = &mut self.connection else { return };
                 loop {
                     let mut quiet = true;
@@ -201,15 +202,15 @@ macro_rules! quic_host {
                     self.stream = connection.streams().open(Dir::Uni);
                 }
                 let Some(stream) = self.stream else { return };
-                while self.unwritten > 0 {
-                    let size = self.unwritten.min(BLOCK.len() as u64) as usize;
+                while self.supply.unwritten > 0 {
+                    let size = self.supply.unwritten.min(BLOCK.len() as u64) as usize;
                     match connection.send_stream(stream).write(&BLOCK[..size]) {
-                        Ok(written) if written > 0 && self.unwritten == u64::MAX => {}
-                        Ok(written) if written > 0 => self.unwritten -= written as u64,
+                        Ok(written) if written > 0 => self.supply.wrote(written as u64),
                         _ => return,
                     }
                 }
-                self.closed = connection.send_stream(stream).finish().is_ok();
+                let over = self.supply.is_over();
+                self.closed = over && connection.send_stream(stream).finish().is_ok();
             }
 
             /// The receiver's application reads all that is there.
@@ -289,6 +290,7 @@ macro_rules! quic_host {
                 stack: String::new(),
                 congestion_control: None,
                 bytes: Some(1000),
+                writes: vec![(Time::ZERO, 1000)],
                 seed: 1,
             };
             let (clock, mut now) = (Clock::new(), Time::ZERO);
@@ -319,7 +321,7 @@ macro_rules! quic_host {
                     let connection = self.endpoint.connect(at, client, to, NAME);
                     let connection = connection.expect("the address and the name are sound");
                     self.connection = Some(connection);
-                    self.goes_on();
+                    self.goes_on(now);
                 }
             }
 
@@ -345,7 +347,7 @@ macro_rules! quic_host {
                     // It acknowledged packets of the handshake, which have numbers of their own.
                     self.heard.lock().acked = None;
                 }
-                self.goes_on();
+                self.goes_on(now);
                 let opens = |(_, connection): &(_, Connection)| connection.is_handshaking();
                 if !self.near && short && self.connection.as_ref().is_none_or(opens) {
                     self.events.push_back(HostEvent::Unread);
@@ -354,11 +356,13 @@ macro_rules! quic_host {
 
             fn handle_timeout(&mut self, now: Time) {
                 let instant = self.clock.instant(now);
-                if let Some((_, connection)) = &mut self.connection {
+                if let Some((_, connection)) = &mut self.connection
+                    && connection.poll_timeout().is_some_and(|at| at <= instant)
+                {
                     connection.handle_timeout(instant);
                     self.alarmed = true;
                 }
-                self.goes_on();
+                self.goes_on(now);
                 self.probes(now);
             }
 
@@ -392,7 +396,9 @@ macro_rules! quic_host {
 
             fn poll_timeout(&mut self) -> Option<Time> {
                 let (_, connection) = self.connection.as_mut()?;
-                connection.poll_timeout().map(|at| self.clock.time(at))
+                let due = connection.poll_timeout().map(|at| self.clock.time(at));
+                // Of a dead connection there is nothing to write.
+                due.into_iter().chain(self.supply.next().filter(|_| !self.ended)).min()
             }
 
             fn poll_event(&mut self) -> Option<HostEvent> {

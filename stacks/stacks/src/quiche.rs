@@ -17,7 +17,7 @@ use quiche::{Config, Connection, ConnectionId, Error, PROTOCOL_VERSION, RecvInfo
 use crate::chance::Chance;
 use crate::clock::span;
 use crate::numbers::{Heard, Numbers, Parts};
-use crate::{HEADERS, congestion_control, supply, virtual_clock};
+use crate::{HEADERS, Supply, congestion_control, virtual_clock};
 
 /// By their names in quiche, that which it uses by itself first.
 pub(crate) const CONGESTION_CONTROLS: &[&str] = &["cubic", "reno", "bbr2"];
@@ -70,7 +70,7 @@ struct Quiche {
     config: Config,
     connection: Option<Connection>,
     secrets: Lines,
-    unwritten: u64,
+    supply: Supply,
     closed: bool,
     /// All of the stream is acknowledged.
     finished: bool,
@@ -106,7 +106,7 @@ impl Quiche {
             config: config(control, !near),
             connection: None,
             secrets: Lines::default(),
-            unwritten: if near { supply(wanted) } else { 0 },
+            supply: Supply::of(wanted, near),
             closed: false,
             finished: false,
             received: 0,
@@ -136,10 +136,11 @@ impl Quiche {
     }
 
     /// The application's part, and what the connection has noted.
-    fn goes_on(&mut self) {
+    fn goes_on(&mut self, now: Time) {
+        self.supply.comes_to(now);
         let Some(connection) = &mut self.connection else { return };
         if self.near {
-            write(connection, &mut self.unwritten, &mut self.closed);
+            write(connection, &mut self.supply, &mut self.closed);
             // A stream all of which is acknowledged is no more.
             self.finished = self.closed && connection.stream_capacity(STREAM).is_err();
         } else {
@@ -208,7 +209,7 @@ impl Host for Quiche {
                 // What it cannot read it drops, as it would of any network.
                 let _ = connection.recv(&mut packet.bytes, RecvInfo { from, to });
             }
-            end.goes_on();
+            end.goes_on(now);
         });
     }
 
@@ -220,7 +221,7 @@ impl Host for Quiche {
                     connection.on_timeout();
                 }
             }
-            end.goes_on();
+            end.goes_on(now);
         });
     }
 
@@ -257,7 +258,8 @@ impl Host for Quiche {
         let connection = self.connection.as_ref()?;
         let due = connection.timeout_instant().map(virtual_clock::time);
         let held = self.held.as_ref().map(|held| held.0);
-        due.into_iter().chain(held).min()
+        let writes = self.supply.next().filter(|_| !self.ended);
+        due.into_iter().chain(held).chain(writes).min()
     }
 
     fn poll_event(&mut self) -> Option<HostEvent> {
@@ -327,15 +329,18 @@ impl std::io::Write for Lines {
 }
 
 /// The sender's application writes as much as the connection takes, and closes the stream then.
-fn write(connection: &mut Connection, unwritten: &mut u64, closed: &mut bool) {
+fn write(connection: &mut Connection, supply: &mut Supply, closed: &mut bool) {
     while connection.is_established() && !*closed {
-        let size = (*unwritten).min(BLOCK.len() as u64);
-        let last = size == *unwritten;
+        let size = supply.unwritten.min(BLOCK.len() as u64);
+        let last = size == supply.unwritten && supply.later.is_empty();
+        if size == 0 && !last {
+            return;
+        }
         match connection.stream_send(STREAM, &BLOCK[..size as usize], last) {
             Ok(0) | Err(Error::Done) if !last || size > 0 => return,
             Ok(written) => {
                 *closed = last && written as u64 == size;
-                *unwritten -= if *unwritten == u64::MAX { 0 } else { written as u64 };
+                supply.wrote(written as u64);
             }
             Err(_) => return,
         }

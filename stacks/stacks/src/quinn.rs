@@ -26,7 +26,7 @@ use quinn_proto::{
 use crate::clock::{Clock, span};
 use crate::numbers::{Heard, Numbers, Parts, Shared};
 use crate::quic::{ADDRESSES, BLOCK, CRYPTO, quic_host};
-use crate::{HEADERS, congestion_control, supply};
+use crate::{HEADERS, Supply, congestion_control};
 use burstlab_tls::{Identity, NAME, Secrets};
 
 /// By their names in quinn-proto, that which it uses by itself first.

@@ -12,7 +12,7 @@ use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr};
 
-use crate::{congestion_control, supply};
+use crate::{Supply, congestion_control};
 
 /// By their names in smoltcp, that which it uses by itself first.
 pub(crate) const CONGESTION_CONTROLS: &[&str] = &["none", "reno", "cubic"];
@@ -47,8 +47,8 @@ struct Smoltcp {
     sockets: SocketSet<'static>,
     socket: SocketHandle,
     line: Line,
-    /// Bytes that the application has yet to write.
-    unwritten: u64,
+    /// What the application has yet to write.
+    supply: Supply,
     closed: bool,
     received: u64,
     events: VecDeque<HostEvent>,
@@ -90,7 +90,7 @@ impl Smoltcp {
         }
         let mut sockets = SocketSet::new(Vec::new());
         let socket = sockets.add(socket);
-        let unwritten = if near { supply(connection) } else { 0 };
+        let supply = Supply::of(connection, near);
         let (closed, received) = (false, 0);
         let (events, now) = (VecDeque::new(), Instant::ZERO);
         let connections = Connections::default();
@@ -101,7 +101,7 @@ impl Smoltcp {
             sockets,
             socket,
             line,
-            unwritten,
+            supply,
             closed,
             received,
             events,
@@ -117,6 +117,7 @@ impl Smoltcp {
     fn goes_on(&mut self, now: Time, timed: bool) {
         let at = instant(now);
         self.now = at;
+        self.supply.comes_to(now);
         self.interface.poll(at, &mut self.line, &mut self.sockets);
         if self.near {
             self.write();
@@ -156,20 +157,19 @@ impl Smoltcp {
     /// The sender's application writes as much as the socket takes.
     fn write(&mut self) {
         let socket = self.sockets.get_mut::<Socket>(self.socket);
-        while self.unwritten > 0 && socket.can_send() {
-            let most = self.unwritten.min(BUFFER as u64) as usize;
+        while self.supply.unwritten > 0 && socket.can_send() {
+            let most = self.supply.unwritten.min(BUFFER as u64) as usize;
             let written = socket.send(|room| {
                 let size = room.len().min(most);
                 room[..size].fill(0);
                 (size, size)
             });
             match written {
-                Ok(size) if size > 0 && self.unwritten == u64::MAX => {}
-                Ok(size) if size > 0 => self.unwritten -= size as u64,
+                Ok(size) if size > 0 => self.supply.wrote(size as u64),
                 _ => return,
             }
         }
-        if self.unwritten == 0 && !self.closed && socket.may_send() {
+        if self.supply.is_over() && !self.closed && socket.may_send() {
             socket.close();
             self.closed = true;
         }
@@ -213,7 +213,8 @@ impl Host for Smoltcp {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        self.goes_on(now, true);
+        let due = self.interface.poll_at(self.now, &self.sockets);
+        self.goes_on(now, due.is_some_and(|at| at <= instant(now)));
     }
 
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
@@ -227,9 +228,11 @@ impl Host for Smoltcp {
     }
 
     fn poll_timeout(&mut self) -> Option<Time> {
-        let at = self.interface.poll_at(self.now, &self.sockets)?;
-        let us = u64::try_from(at.total_micros()).unwrap_or(0);
-        Some(Time::from_ps(us.saturating_mul(PS_OF_US)))
+        let due = self.interface.poll_at(self.now, &self.sockets).map(|at| {
+            let us = u64::try_from(at.total_micros()).unwrap_or(0);
+            Time::from_ps(us.saturating_mul(PS_OF_US))
+        });
+        due.into_iter().chain(self.supply.next().filter(|_| !self.ended)).min()
     }
 
     fn poll_event(&mut self) -> Option<HostEvent> {
@@ -246,7 +249,7 @@ impl Host for Smoltcp {
             rtt: None,
             timeout: None,
             received: self.received,
-            finished: self.near && self.unwritten == 0 && socket.send_queue() == 0,
+            finished: self.near && self.supply.is_over() && socket.send_queue() == 0,
         }
     }
 }
@@ -317,6 +320,7 @@ mod tests {
                 stack: String::new(),
                 congestion_control: None,
                 bytes: Some(3_000_000),
+                writes: vec![(Time::ZERO, 3_000_000)],
                 seed: 1,
             };
             let [mut near, mut far] = [true, false].map(|near| Smoltcp::new(&wanted, near));

@@ -201,6 +201,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             stack: stack.clone(),
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
+            writes: flow.writes.iter().flatten().rev().copied().collect(),
             // 53 bits, as many as a draw has.
             seed: (share * (1_u64 << 53) as f64) as u64,
         };
