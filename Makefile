@@ -55,7 +55,7 @@ LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HA
 
 stacks: setup ## build the extension anew with the third-party QUIC and TCP stacks (Rust 1.91; STACKS=quiche)
 	cd stacks && cargo build --release --locked -p burstlab-python-with-stacks -p burstlab-stacks $(QUICHE)
-	cp stacks/target/release/lib_core.so python/burstlab/_core.abi3.so
+	cd stacks && cp "$${CARGO_TARGET_DIR:-target}/release/lib_core.so" ../python/burstlab/_core.abi3.so
 
 quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.91)
 	cd stacks && cargo build --release --locked -p burstlab-quinn-bulk
