@@ -1,6 +1,10 @@
 //! What a sender counts.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
+
+use crate::segment::Ack;
 
 /// What a sender has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,4 +31,20 @@ pub struct SenderCounters {
     pub duplicate_acks: u64,
     /// Of these, ACKs of segments never sent or of nothing at all, which were ignored.
     pub invalid_acks: u64,
+}
+
+impl SenderCounters {
+    /// Counts an ACK where `outstanding` was sent and is not acknowledged; returns whether it may
+    /// be of what was sent.
+    pub(crate) fn count(&mut self, ack: &Ack, outstanding: Range<u64>) -> bool {
+        self.acks += 1;
+        if ack.next == 0 || ack.next > outstanding.end {
+            self.invalid_acks += 1;
+            return false;
+        }
+        if ack.next == outstanding.start && !outstanding.is_empty() {
+            self.duplicate_acks += 1;
+        }
+        true
+    }
 }

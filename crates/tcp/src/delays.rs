@@ -58,9 +58,7 @@ impl Delays {
     /// `None` where nothing goes by delay.
     pub(crate) fn new(config: &Config) -> Option<Box<Self>> {
         let vegas = config.variant == Variant::Vegas || config.window_law == WindowLaw::Vegas;
-        // The sender of Linux measures by itself.
-        let classes = config.needs_classes() && config.variant != Variant::Linux;
-        if !vegas && config.window_law != WindowLaw::Fast && !classes {
+        if !vegas && config.window_law != WindowLaw::Fast && !config.needs_classes() {
             return None;
         }
         let as_ns2 = vegas && config.vegas_rules == VegasRules::Ns2;

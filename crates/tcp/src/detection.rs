@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{BackMode, BnakDelay, Config, Detector};
 use crate::foreign::{self, Classes, ForeignDetector};
+use crate::segment::Transmission;
 use crate::verdict::Verdict;
 use back::Back;
 use ble::Ble;
@@ -201,9 +202,12 @@ impl Detection {
         }
     }
 
-    pub(crate) fn on_retransmission(&mut self, seq: u64) {
+    /// These have gone out, some of them again.
+    pub(crate) fn on_transmissions(&mut self, sent: &[Transmission]) {
         if let Some(detector) = self.detector() {
-            detector.on_retransmission(seq);
+            for again in sent.iter().filter(|sent| sent.retransmission) {
+                detector.on_retransmission(again.seq);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ mod by_class;
 
 use std::ops::Range;
 
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Profile, Variant, VegasRules};
@@ -13,7 +13,7 @@ use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
 use crate::foreign::Classes;
 use crate::hold::Hold;
-use crate::lengths::Lengths;
+use crate::offered::Offered;
 use crate::rto::Timer;
 use crate::segment::{SegmentFlags, Transmission};
 use crate::window::Window;
@@ -38,8 +38,7 @@ pub(crate) struct Flow {
     pub(crate) next: u64,
     /// One past the highest segment ever sent.
     pub(crate) sent: u64,
-    /// One past the last segment that the application offered.
-    pub(crate) limit: u64,
+    pub(crate) offered: Offered,
     /// What `sent` was at the last reduction: ACKs up to it tell of the same window of data.
     pub(crate) recover: u64,
     /// Duplicate ACKs since the last progress.
@@ -63,12 +62,6 @@ pub(crate) struct Flow {
     idle_from: Option<Time>,
     /// The segment that the last time-out was about.
     timed_out: Option<u64>,
-    segment_size: Bytes,
-    syn_size: Bytes,
-    /// Bytes of data in each segment. A segment that ends a write may be short.
-    pub(crate) lengths: Lengths,
-    /// The first short segment; `u64::MAX`: all are full.
-    short_from: u64,
     /// For what goes by delay.
     pub(crate) delays: Option<Box<Delays>>,
     /// Whether this is to be an agent of ns-2.
@@ -83,7 +76,7 @@ impl Flow {
             acked: 0,
             next: 0,
             sent: 0,
-            limit: 1,
+            offered: Offered::new(config),
             // One and not zero: the SYN belongs to no window of data (ns-2 `recover_` 0).
             recover: 1,
             duplicates: 0,
@@ -102,10 +95,6 @@ impl Flow {
             idle_restart_window: config.idle_restart_window,
             idle_from: None,
             timed_out: None,
-            segment_size: config.segment_size,
-            syn_size: config.syn_size,
-            lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
-            short_from: u64::MAX,
             delays: Delays::new(config),
             as_ns2: config.profile != Profile::Rfc,
             as_ns2_vegas: config.variant == Variant::Vegas && config.vegas_rules == VegasRules::Ns2,
@@ -123,29 +112,6 @@ impl Flow {
     #[inline]
     pub(crate) fn is_duplicate(&self, next: u64) -> bool {
         next == self.acked && (self.acked < self.sent || (self.as_ns2 && !self.hold.is_off()))
-    }
-
-    /// The application has written `bytes` in all; returns whether that is more than before. The
-    /// last segment takes more data as long as it has not been sent. No segment has data of which
-    /// a part is not written yet.
-    pub(crate) fn offer(&mut self, bytes: u64) -> bool {
-        if bytes <= self.lengths.before(self.limit) {
-            return false;
-        }
-        let waits = self.limit > self.sent.max(1);
-        let first = self.limit - u64::from(waits);
-        if waits {
-            self.lengths.lengthen(first);
-        }
-        self.limit = self.lengths.divide(first, bytes);
-        self.short_from = self.lengths.first_short().unwrap_or(u64::MAX);
-        true
-    }
-
-    /// The only segment that may be short, with its size, where all data are written at once.
-    pub(crate) fn short_segment(&self) -> Option<(u64, Bytes)> {
-        let seq = self.short_from;
-        (seq < u64::MAX).then(|| (seq, self.size(seq)))
     }
 
     /// Restarts the window if the sender was idle until `now` (RFC 5681 section 4.1). ns-2 does so
@@ -176,7 +142,7 @@ impl Flow {
         }
         out.push(Transmission {
             seq,
-            size: self.size(seq),
+            size: self.offered.size(seq),
             retransmission,
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
@@ -190,18 +156,9 @@ impl Flow {
         }
     }
 
-    #[inline]
-    pub(crate) fn size(&self, seq: u64) -> Bytes {
-        match seq {
-            0 => self.syn_size,
-            _ if seq < self.short_from => self.segment_size,
-            _ => Bytes::new(self.segment_size.get() - self.lengths.lacking(seq)),
-        }
-    }
-
     /// Sends in order what the window allows, at most `burst` segments.
     pub(crate) fn send_window(&mut self, now: Time, burst: u64, out: &mut Vec<Transmission>) {
-        let end = (self.acked + self.window.segments()).min(self.limit);
+        let end = (self.acked + self.window.segments()).min(self.offered.limit);
         let end = end.min(self.next.saturating_add(burst));
         if self.next < end && self.hold.holds() {
             return;
@@ -217,7 +174,7 @@ impl Flow {
     #[inline(always)]
     pub(crate) fn release(&mut self, now: Time) -> Range<u64> {
         let first = self.next;
-        let end = (self.acked + self.window.segments()).min(self.limit);
+        let end = (self.acked + self.window.segments()).min(self.offered.limit);
         let end = end.min(first.saturating_add(self.max_burst));
         if end <= first {
             return first..first;
@@ -234,7 +191,7 @@ impl Flow {
     /// Limited Transmit (RFC 3042): one segment more than the window allows for each duplicate ACK.
     pub(crate) fn send_limited(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let outstanding = (self.next + 1 - self.acked) as f64;
-        if self.next < self.limit
+        if self.next < self.offered.limit
             && self.next < self.acked + self.window.receiver
             && outstanding <= self.window.cwnd + f64::from(self.duplicates)
         {
@@ -280,7 +237,7 @@ impl Flow {
     /// window of no segment at all, and only the timer gets it out of there.
     #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
-        if self.acked < self.sent || (self.as_ns2_vegas && self.acked < self.limit) {
+        if self.acked < self.sent || (self.as_ns2_vegas && self.acked < self.offered.limit) {
             self.timer.restart(now);
         } else {
             self.timer.stop();

@@ -16,6 +16,11 @@ impl Lengths {
         Self { full, short: Vec::new() }
     }
 
+    /// Bytes of a segment that is as long as others.
+    pub(crate) fn full(&self) -> u64 {
+        self.full
+    }
+
     /// Whether a segment with so many bytes is as long as others.
     #[inline]
     pub(crate) fn is_full(&self, bytes: u64) -> bool {

@@ -55,6 +55,7 @@ mod foreign;
 mod hold;
 mod lengths;
 mod linux;
+mod offered;
 mod packet_run;
 mod receive;
 mod recovery;

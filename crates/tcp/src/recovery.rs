@@ -48,14 +48,13 @@ macro_rules! each {
 impl Recovery {
     pub(crate) fn new(config: &Config) -> Self {
         match (config.variant, config.sack_recovery) {
-            (Variant::Tahoe, _) => Self::Tahoe(Tahoe),
+            // That of Linux has a sender of its own.
+            (Variant::Tahoe | Variant::Linux, _) => Self::Tahoe(Tahoe),
             (Variant::Reno, _) => Self::Reno(Reno::new(config)),
             (Variant::NewReno, _) => Self::NewReno(NewReno::new(config)),
             (Variant::Sack, SackRecovery::Ns2) => Self::SackPipe(SackPipe::new(config)),
             (Variant::Sack, SackRecovery::Rfc6675) => Self::Rfc6675(Rfc6675::new(config)),
             (Variant::Vegas, _) => Self::Vegas(VegasRecovery::new(config)),
-            // It has a sender of its own, and this hears of nothing.
-            (Variant::Linux, _) => Self::Tahoe(Tahoe),
         }
     }
 

@@ -1,62 +1,50 @@
 //! The sending endpoint.
 
 mod ack_clock;
-mod options;
-mod reductions;
-mod with_data;
+mod classic;
+mod linux;
+mod state;
 
 use std::ops::Range;
 
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
+use crate::config::{Config, Variant};
 use crate::counters::SenderCounters;
-use crate::detection::{Detection, Notice};
-use crate::flow::Flow;
-use crate::foreign::{Classes, Moment};
-use crate::linux::Linux;
+use crate::detection::Notice;
+use crate::foreign::Classes;
+use crate::offered::Offered;
 use crate::packet_run::PacketRun;
-use crate::recovery::Recovery;
 use crate::rto::RttView;
-use crate::segment::{Ack, Transmission};
+use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission, Wires};
 use crate::verdict::Verdict;
 pub use ack_clock::AckClock;
-pub use reductions::Reductions;
-
-/// What a sender is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
-    /// The window is below the slow-start threshold.
-    SlowStart,
-    /// The window is at or above the threshold.
-    CongestionAvoidance,
-    /// Losses found by duplicate ACKs are being repaired.
-    Recovery,
-    /// Of variant `"linux"`: something was reported out of order, or was sent again.
-    Disorder,
-    /// The window shrinks for a mark.
-    Cwr,
-    /// A time-out is being repaired.
-    Loss,
-}
+use classic::Classic;
+use linux::LinuxSender;
+pub use state::{Reductions, State};
 
 /// The sending endpoint of one connection. See the crate documentation for the order of calls.
 ///
 /// Every call that may send appends to `out`, in the order in which the segments go on the link,
 /// and leaves what `out` held before. No call but `new` allocates, unless `out` must grow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sender {
-    flow: Flow,
-    recovery: Recovery,
-    detection: Detection,
-    started: bool,
-    payload: u64,
-    headers: Bytes,
-    /// Does all in place of `recovery`, if there is one.
-    linux: Option<Box<Linux>>,
-    /// Whether the detector excused its last reduction.
-    last_excused: bool,
+#[expect(clippy::large_enum_variant, reason = "most senders are classic, and none is moved often")]
+pub enum Sender {
+    /// Recovery, law, slow start and time-out of its configuration, without options.
+    Classic(Classic),
+    /// That of Linux, whose packets carry options.
+    Linux(Box<LinuxSender>),
+}
+
+/// Calls the same function of whichever sender it is.
+macro_rules! each {
+    ($sender:expr, $one:ident => $call:expr) => {
+        match $sender {
+            Sender::Classic($one) => $call,
+            Sender::Linux($one) => $call,
+        }
+    };
 }
 
 impl Sender {
@@ -70,15 +58,9 @@ impl Sender {
     /// must be one if `config` [needs](Config::needs_classes) it.
     #[must_use]
     pub fn with_classes(config: &Config, classes: Option<&dyn Classes>) -> Self {
-        Self {
-            flow: Flow::new(config, classes),
-            recovery: Recovery::new(config),
-            detection: Detection::new(config, classes),
-            started: false,
-            payload: config.segment_size.get() - config.headers().get(),
-            headers: config.headers(),
-            linux: Linux::of(config, classes),
-            last_excused: false,
+        match config.variant {
+            Variant::Linux => Self::Linux(Box::new(LinuxSender::new(config, classes))),
+            _ => Self::Classic(Classic::new(config, classes)),
         }
     }
 
@@ -86,7 +68,8 @@ impl Sender {
     /// beginning (`u64::MAX`: without end); sends what the window allows, once the SYN is
     /// acknowledged. Fewer than before changes nothing.
     pub fn supply(&mut self, now: Time, segments: u64, out: &mut Vec<Transmission>) {
-        self.offer(now, segments.saturating_mul(self.payload), false, out);
+        let bytes = segments.saturating_mul(self.offered().lengths.full());
+        self.supply_bytes(now, Bytes::new(bytes), false, out);
     }
 
     /// As [`Sender::supply`], in bytes of data without headers. The last segment has what does not
@@ -99,80 +82,17 @@ impl Sender {
         closes: bool,
         out: &mut Vec<Transmission>,
     ) {
-        self.offer(now, bytes.get(), closes, out);
-    }
-
-    /// So many bytes in all.
-    fn offer(&mut self, now: Time, bytes: u64, closes: bool, out: &mut Vec<Transmission>) {
-        if let Some(linux) = &mut self.linux {
-            linux.prepare(bytes, closes);
-            if linux.makes_parts() {
-                let end = bytes.div_ceil(self.payload).saturating_add(1);
-                self.flow.limit = self.flow.limit.max(end);
-            } else if !self.flow.offer(bytes) {
-                return;
-            }
-            return self.by_linux(out, |linux, out| linux.supply(now, (bytes, closes), out));
-        }
-        if self.flow.offer(bytes) && self.flow.acked > 0 {
-            self.flow.end_idleness(now);
-            self.recovery.send(&mut self.flow, now, out);
-        }
+        each!(self, sender => sender.offer(now, bytes.get(), closes, out));
     }
 
     /// Opens the connection: sends the SYN. A second call does nothing.
     pub fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        if !self.started {
-            self.started = true;
-            if self.linux.is_some() {
-                return self.by_linux(out, |linux, out| linux.start(now, out));
-            }
-            self.recovery.send(&mut self.flow, now, out);
-        }
+        each!(self, sender => sender.start(now, out));
     }
 
     /// An ACK arrives. Any content is taken: what contradicts what was sent is ignored.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
-        if !self.counts(ack) {
-            return;
-        }
-        if self.linux.is_some() {
-            let act = |linux: &mut Linux, out: &mut Vec<_>| {
-                linux.on_wire_ack(now, (ack, false), None, out);
-            };
-            return self.by_linux_judged(now, out, act);
-        }
-        if !self.detection.is_on() {
-            self.recovery.on_ack(&mut self.flow, now, ack, out);
-            return;
-        }
-        let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
-        let (acked, from) = (self.flow.acked, out.len());
-        let measured = self.round_trips().0;
-        self.recovery.on_ack(&mut self.flow, now, ack, out);
-        // Without progress: what Vegas retransmits with it is of a loss already told of.
-        let cut = self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked;
-        self.tell_foreign(now, cut.then_some(window), self.flow.acked - acked, measured);
-        if cut {
-            self.detection.on_fast_retransmit(window);
-        }
-        if self.flow.acked > acked {
-            self.detection.on_progress(self.flow.acked);
-        }
-        self.note_retransmissions(&out[from..]);
-    }
-
-    /// How many ACKs of a run are taken at most, from the front.
-    #[inline(always)]
-    fn takes_at_most(&self, run: &PacketRun, until: Time) -> u32 {
-        if run.first <= self.flow.acked || !self.is_fast() {
-            return 0;
-        }
-        // A second ACK for the same segment would be a duplicate.
-        let rising = if run.step == 0 { 1 } else { run.count };
-        // There is always something to follow an ACK for a segment below the limit.
-        let news = run.up_to(self.flow.sent.min(self.flow.limit - 1));
-        run.by(until).min(news).min(rising)
+        each!(self, sender => sender.on_ack(now, ack, out));
     }
 
     /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes on the fast path and covers
@@ -180,31 +100,9 @@ impl Sender {
     /// time; each has its [`segment_size`](Self::segment_size).
     #[inline(always)]
     pub fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
-        let segments = self.goes_on(now, next);
-        self.took(1);
-        segments
-    }
-
-    /// The same, and nothing is counted.
-    #[inline(always)]
-    fn goes_on(&mut self, now: Time, next: u64) -> Range<u64> {
-        debug_assert!(self.is_fast() && self.covers(next), "an ACK on the fast path");
-        self.recovery.on_ack_fast(&mut self.flow, next);
-        if self.flow.delays.is_some() {
-            return self.flow.go_on_by_delay(now, next);
-        }
-        self.flow.accept_fast(now, next);
-        self.flow.grow_by_acks();
-        self.flow.release(now)
-    }
-
-    /// So many ACKs were taken one after the other.
-    #[inline]
-    fn took(&mut self, acks: u32) {
-        if acks > 0 {
-            self.flow.counters.acks += u64::from(acks);
-            self.flow.limited_transmissions = 0;
-            self.detection.on_progress(self.flow.acked);
+        match self {
+            Self::Classic(sender) => sender.on_ack_fast(now, next),
+            Self::Linux(_) => next..next,
         }
     }
 
@@ -214,29 +112,47 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn is_fast(&self) -> bool {
-        let flow = &self.flow;
-        self.linux.is_none()
-            && flow.next == flow.sent
-            && flow.duplicates == 0
-            && flow.hold.is_off()
-            && !self.detection.heeds_progress()
-            && !self.recovery.is_repairing(flow)
+        matches!(self, Self::Classic(sender) if sender.is_fast())
     }
 
     /// Whether the cumulative ACK `next` is news, and more will follow it.
     #[inline]
     #[must_use]
     pub fn covers(&self, next: u64) -> bool {
-        self.flow.acked < next && next <= self.flow.sent && next < self.flow.limit
+        matches!(self, Self::Classic(sender) if sender.covers(next))
+    }
+
+    /// ACKs of `run`, without SACK blocks, arrive. Taken are those in front that are there at
+    /// `until` or before, and before the retransmission timer runs out, where nothing is being
+    /// repaired, no ACK was a duplicate, no detector of Python listens, nothing is held back, and
+    /// each ACK covers segments that had been sent before the run and were not acknowledged, while
+    /// more is to follow; the caller sees to it that nothing else happens to the sender by then.
+    ///
+    /// Returns a clock that [takes](AckClock::take) them one by one, and how many at most. Once the
+    /// run is [over](Self::end_run) all is as if each had come alone to [`on_ack`](Self::on_ack).
+    #[inline(always)]
+    pub fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
+        match self {
+            Self::Classic(sender) => sender.begin_run(run, until),
+            Self::Linux(_) => (AckClock::default(), 0),
+        }
+    }
+
+    /// The clock has taken so many ACKs of `run`.
+    #[inline(always)]
+    pub fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
+        if let Self::Classic(sender) = self {
+            sender.end_run(clock, run, acks);
+        }
     }
 
     /// One past the last segment that it was given to send, the SYN counted; of those not sent yet
     /// as if all but the last were whole.
     #[must_use]
     pub fn limit(&self) -> u64 {
-        match &self.linux {
-            Some(linux) if linux.makes_parts() => linux.end(),
-            _ => self.flow.limit,
+        match self {
+            Self::Classic(sender) => sender.flow.offered.limit,
+            Self::Linux(sender) => sender.limit(),
         }
     }
 
@@ -244,9 +160,9 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn bytes_before(&self, seq: u64) -> u64 {
-        match &self.linux {
-            Some(linux) => linux.bytes_before(seq),
-            None => self.flow.lengths.before(seq),
+        match self {
+            Self::Classic(sender) => sender.flow.offered.lengths.before(seq),
+            Self::Linux(sender) => sender.linux.bytes_before(seq),
         }
     }
 
@@ -254,48 +170,14 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn segment_size(&self, seq: u64) -> Bytes {
-        self.flow.size(seq)
+        self.offered().size(seq)
     }
 
     /// The segment that has another size than all others, and that size, where one alone may.
     #[inline]
     #[must_use]
     pub fn short_segment(&self) -> Option<(u64, Bytes)> {
-        self.flow.short_segment()
-    }
-
-    /// Tells a detector that is written elsewhere of a loss, the window having been `cut` before,
-    /// and of `acked` segments that were acknowledged, before which `measured` round trips were
-    /// measured.
-    fn tell_foreign(&mut self, now: Time, cut: Option<f64>, acked: u64, measured: u64) {
-        let repairing = self.recovery.is_repairing(&self.flow);
-        let (count, last) = self.round_trips();
-        let rtt = (count > measured).then_some(last);
-        let Some(detector) = self.detection.foreign() else { return };
-        if let Some(window) = cut {
-            detector.on_loss(&Moment { window, repairing, ..self.flow.moment(now) });
-        }
-        if acked > 0 {
-            detector.on_ack(&Moment { acked, rtt, repairing, ..self.flow.moment(now) });
-        }
-    }
-
-    /// What the detector takes a time-out for.
-    fn judge(&mut self, now: Time) -> Verdict {
-        let outstanding = self.flow.outstanding();
-        let repairing = self.recovery.is_repairing(&self.flow);
-        let Some(detector) = self.detection.foreign() else {
-            return self.detection.on_timeout(&outstanding);
-        };
-        let verdict = detector.on_timeout(&Moment { repairing, ..self.flow.moment(now) });
-        self.detection.judged(outstanding.window, verdict)
-    }
-
-    /// Tells the detector what has gone out again.
-    fn note_retransmissions(&mut self, sent: &[Transmission]) {
-        for again in sent.iter().filter(|sent| sent.retransmission) {
-            self.detection.on_retransmission(again.seq);
-        }
+        self.offered().short_segment()
     }
 
     /// A node of the optical network tells of `burst`, which carries `segments` of this connection,
@@ -308,32 +190,13 @@ impl Sender {
         segments: &[u64],
         out: &mut Vec<Transmission>,
     ) {
-        if self.linux.is_some() {
-            return self.repair_by_linux(now, (notice, burst), segments, out);
-        }
-        let outstanding = self.flow.outstanding();
-        if self.detection.on_notice(notice, burst, segments, &outstanding) {
-            self.flow.counters.early_repairs += 1;
-            self.recover(now, Verdict::False, out);
-        }
+        each!(self, sender => sender.on_notice(now, (notice, burst), segments, out));
     }
 
     /// Whoever knows tells what a time-out that came now would be. Only the detector `"oracle"`
     /// listens.
     pub fn tell(&mut self, truth: Verdict) {
-        self.detection.tell(truth);
-    }
-
-    /// Begins again from the first segment that is not acknowledged.
-    fn recover(&mut self, now: Time, verdict: Verdict, out: &mut Vec<Transmission>) {
-        let from = out.len();
-        self.recovery.on_timeout(&mut self.flow, now);
-        match verdict {
-            Verdict::True => self.flow.time_out(now),
-            Verdict::False => self.flow.repair_burst(now),
-        }
-        self.recovery.send_late(&mut self.flow, now, out);
-        self.note_retransmissions(&out[from..]);
+        each!(self, sender => sender.detection.tell(truth));
     }
 
     /// After any call: the sender has something to send and holds it back for a random time below
@@ -342,83 +205,106 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn asks_for_delay(&self) -> Option<Span> {
-        self.flow.hold.asks()
+        self.classic()?.flow.hold.asks()
     }
 
     /// What is held back may go at `at`. Does nothing unless the sender has asked.
     pub fn hold_until(&mut self, at: Time) {
-        self.flow.hold.until(at);
+        if let Self::Classic(sender) = self {
+            sender.flow.hold.until(at);
+        }
     }
 
     /// When [`Sender::on_release`] is due.
     #[must_use]
     pub fn poll_release(&self) -> Option<Time> {
-        self.flow.hold.ends()
+        self.classic()?.flow.hold.ends()
     }
 
     /// The delay is over: sends all that may go by now. Does nothing before its time.
     pub fn on_release(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        if self.flow.hold.ends().is_some_and(|at| now >= at) {
-            let from = out.len();
-            self.flow.hold.open();
-            self.recovery.send_late(&mut self.flow, now, out);
-            self.flow.hold.close();
-            self.note_retransmissions(&out[from..]);
+        if let Self::Classic(sender) = self {
+            sender.on_release(now, out);
         }
     }
 
     /// When [`Sender::on_timeout`] is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.linux.as_ref().map_or_else(|| self.flow.timer.deadline(), |linux| linux.poll_timeout())
+        match self {
+            Self::Classic(sender) => sender.flow.timer.deadline(),
+            Self::Linux(sender) => sender.linux.poll_timeout(),
+        }
     }
 
     /// The retransmission timer runs out. Does nothing before the deadline.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        if self.linux.is_some() {
-            let act = |linux: &mut Linux, out: &mut Vec<_>| linux.on_timeout(now, out);
-            return self.by_linux_judged(now, out, act);
-        }
-        if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
-            let verdict = self.judge(now);
-            self.flow.counters.timeouts += 1;
-            self.flow.counters.excused_timeouts += u64::from(verdict == Verdict::False);
-            self.recover(now, verdict, out);
-        }
+        each!(self, sender => sender.on_timeout(now, out));
     }
 
     /// Segments sent since the last time-out or repair and not acknowledged: what the timer now
     /// waits for. The sender of Linux never goes back, so that these are all that it has sent.
     #[must_use]
     pub fn outstanding(&self) -> Range<u64> {
-        match &self.linux {
-            None => self.flow.outstanding().segments,
-            Some(linux) => linux.acked()..linux.next(),
+        match self {
+            Self::Classic(sender) => sender.flow.outstanding().segments,
+            Self::Linux(sender) => sender.outstanding(),
         }
     }
 
     /// What was done so far.
     #[must_use]
     pub fn counters(&self) -> &SenderCounters {
-        &self.flow.counters
+        match self {
+            Self::Classic(sender) => &sender.flow.counters,
+            Self::Linux(sender) => &sender.counters,
+        }
     }
 
-    /// Congestion window in segments, without the inflation of fast recovery.
+    /// Reductions of the window so far.
+    #[inline]
+    #[must_use]
+    pub fn reductions(&self) -> Reductions {
+        each!(self, sender => sender.reductions())
+    }
+
+    /// The window that the last reduction leads to, in segments. A repair that goes step by step,
+    /// by proportional rate reduction, has its threshold for an aim.
+    #[must_use]
+    pub fn reduced_to(&self) -> f64 {
+        match self {
+            Self::Classic(sender) => sender.flow.window.cwnd,
+            Self::Linux(sender) => sender.reduced_to(),
+        }
+    }
+
+    /// Congestion window in segments, as [`Sender::cwnd`].
+    #[inline]
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.linux.as_ref().map_or(self.flow.window.cwnd, |linux| f64::from(linux.cwnd()))
+        match self {
+            Self::Classic(sender) => sender.flow.window.cwnd,
+            Self::Linux(sender) => f64::from(sender.linux.cwnd()),
+        }
     }
 
-    /// Slow-start threshold in segments.
+    /// Slow-start threshold in segments, as [`Sender::ssthresh`].
+    #[inline]
     #[must_use]
     pub fn ssthresh(&self) -> f64 {
-        self.linux.as_ref().map_or(self.flow.window.ssthresh, |linux| f64::from(linux.ssthresh()))
+        match self {
+            Self::Classic(sender) => sender.flow.window.ssthresh,
+            Self::Linux(sender) => f64::from(sender.linux.ssthresh()),
+        }
     }
 
     /// Segments sent and not covered by the cumulative ACK, lost ones included.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.sent() - self.acked()
+        match self {
+            Self::Classic(sender) => sender.flow.sent - sender.flow.acked,
+            Self::Linux(sender) => sender.linux.next() - sender.linux.acked(),
+        }
     }
 
     /// The last segment that the cumulative ACK covers; `None` before the SYN is acknowledged.
@@ -430,29 +316,27 @@ impl Sender {
     /// What the sender is doing.
     #[must_use]
     pub fn state(&self) -> State {
-        if let Some(linux) = &self.linux {
-            linux.state()
-        } else if self.recovery.is_repairing(&self.flow) {
-            State::Recovery
-        } else if self.flow.window.cwnd < self.flow.window.ssthresh {
-            State::SlowStart
-        } else {
-            State::CongestionAvoidance
+        match self {
+            Self::Classic(sender) => sender.state(),
+            Self::Linux(sender) => sender.linux.state(),
         }
     }
 
     /// What was learnt of the round-trip time.
     #[must_use]
     pub fn rtt(&self) -> RttView {
-        self.linux.as_ref().map_or_else(|| self.flow.timer.view(), |linux| linux.view())
+        match self {
+            Self::Classic(sender) => sender.flow.timer.view(),
+            Self::Linux(sender) => sender.linux.view(),
+        }
     }
 
     /// The shortest round trip so far, where `variant` or `window_law` goes by it.
     #[must_use]
     pub fn base_rtt(&self) -> Option<Span> {
-        match &self.linux {
-            None => self.flow.delays.as_ref().and_then(|delays| delays.base()),
-            Some(linux) => linux.base_rtt(),
+        match self {
+            Self::Classic(sender) => sender.flow.delays.as_ref().and_then(|delays| delays.base()),
+            Self::Linux(sender) => sender.linux.base_rtt(),
         }
     }
 
@@ -461,9 +345,7 @@ impl Sender {
     /// one segment at a time.
     #[must_use]
     pub fn round_trips(&self) -> (u64, Span) {
-        let view = self.rtt();
-        let timed = (view.samples, view.sample);
-        self.flow.delays.as_ref().map_or(timed, |delays| delays.measured())
+        each!(self, sender => sender.round_trips())
     }
 
     /// Segments that waited in queues in the last whole round trip, as `variant` or `window_law`
@@ -471,13 +353,16 @@ impl Sender {
     /// (1 - shortest round trip / mean round trip).
     #[must_use]
     pub fn queued(&self) -> Option<f64> {
-        self.flow.delays.as_ref().and_then(|delays| delays.queued())
+        self.classic()?.flow.delays.as_ref().and_then(|delays| delays.queued())
     }
 
     /// The time-out that the timer would be set to now, back-off included.
     #[must_use]
     pub fn rto(&self) -> Span {
-        self.linux.as_ref().map_or_else(|| self.flow.timer.rto(), |linux| linux.rto())
+        match self {
+            Self::Classic(sender) => sender.flow.timer.rto(),
+            Self::Linux(sender) => sender.linux.rto(),
+        }
     }
 
     /// Whether all data offered so far are acknowledged, the SYN too.
@@ -488,39 +373,159 @@ impl Sender {
 
     /// All below are acknowledged.
     fn acked(&self) -> u64 {
-        self.linux.as_ref().map_or(self.flow.acked, |linux| linux.acked())
-    }
-
-    /// One past the highest segment sent.
-    fn sent(&self) -> u64 {
-        self.linux.as_ref().map_or(self.flow.sent, |linux| linux.next())
-    }
-
-    /// Has the sender of Linux do something, and takes account of what that sends.
-    fn by_linux(
-        &mut self,
-        out: &mut Vec<Transmission>,
-        act: impl FnOnce(&mut Linux, &mut Vec<Transmission>),
-    ) {
-        let Some(linux) = &mut self.linux else { return };
-        let from = out.len();
-        act(linux, out);
-        let parts = linux.makes_parts();
-        for sent in &mut out[from..] {
-            sent.size = match sent.seq {
-                seq if seq > 0 && parts => sent.size,
-                0 if linux.acked() > 0 => self.headers,
-                0 => self.flow.size(0) + linux.syn_options(),
-                seq if linux.is_fin(seq) => self.headers,
-                seq => self.flow.size(seq),
-            };
+        match self {
+            Self::Classic(sender) => sender.flow.acked,
+            Self::Linux(sender) => sender.linux.acked(),
         }
-        let counters = &mut self.flow.counters;
-        [
-            counters.segments_sent,
-            counters.retransmissions,
-            counters.timeouts,
-            counters.fast_retransmits,
-        ] = linux.totals();
+    }
+
+    #[inline]
+    fn offered(&self) -> &Offered {
+        match self {
+            Self::Classic(sender) => &sender.flow.offered,
+            Self::Linux(sender) => &sender.offered,
+        }
+    }
+
+    #[inline]
+    fn classic(&self) -> Option<&Classic> {
+        match self {
+            Self::Classic(sender) => Some(sender),
+            Self::Linux(_) => None,
+        }
+    }
+
+    #[inline]
+    fn linux(&mut self) -> Option<&mut LinuxSender> {
+        match self {
+            Self::Classic(_) => None,
+            Self::Linux(sender) => Some(sender),
+        }
+    }
+}
+
+/// Connections in both directions, and those whose packets carry options.
+impl Sender {
+    /// Whether packets of the connection carry options, so that ACKs go to
+    /// [`on_full_ack`](Self::on_full_ack).
+    #[inline]
+    #[must_use]
+    pub fn has_options(&self) -> bool {
+        matches!(self, Self::Linux(_))
+    }
+
+    /// Whether all that an ACK for `next` at `now` without SACK blocks and marks does is to let new
+    /// segments go: no timer runs out before it, nothing is being repaired, probed or reported, no
+    /// class of Python listens or decides, and more is to follow.
+    #[must_use]
+    pub fn takes_full_fast(&self, now: Time, next: u64) -> bool {
+        matches!(self, Self::Linux(sender) if sender.takes_full_fast(now, next))
+    }
+
+    /// What a segment that goes out at `now` carries besides.
+    #[must_use]
+    pub fn options(&self, now: Time, sent: &Transmission) -> SegmentOptions {
+        match self {
+            Self::Classic(_) => SegmentOptions { flags: sent.flags, ..SegmentOptions::default() },
+            Self::Linux(sender) => sender.linux.stamps(now, sent.flags),
+        }
+    }
+
+    /// As [`on_ack`](Self::on_ack), of a connection with options.
+    pub fn on_full_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        options: &AckOptions,
+        out: &mut Vec<Transmission>,
+    ) {
+        match self {
+            Self::Classic(sender) => sender.on_ack(now, ack, out),
+            Self::Linux(sender) => sender.on_full_ack(now, (ack, options), out),
+        }
+    }
+
+    /// As [`on_full_ack`](Self::on_full_ack), for ACKs without SACK blocks and marks. Takes those
+    /// in front that are [on the fast path](Self::takes_full_fast), and simply so, and come by
+    /// `until`; returns how many. Each segment that goes has its
+    /// [`segment_size`](Self::segment_size).
+    #[inline]
+    pub fn on_full_acks_fast(
+        &mut self,
+        run: &PacketRun,
+        until: Time,
+        wires: &mut impl Wires,
+    ) -> u32 {
+        self.linux().map_or(0, |sender| sender.on_full_acks_fast(run, until, wires))
+    }
+
+    /// As [`on_ack`](Self::on_ack), of an ACK on a segment that carries data. Such a one is never a
+    /// duplicate ACK (RFC 5681 section 2, (b)): without progress it says that the other end had
+    /// something to send, not that another segment has arrived. Where losses are repaired by SACK
+    /// blocks, one whose blocks bring news is heard as any other (RFC 6675 section 2, on duplicate
+    /// acknowledgments). [`SenderCounters::acks`](crate::SenderCounters::acks) leaves them out.
+    pub fn on_ack_with_data(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
+        each!(self, sender => sender.on_ack_with_data(now, ack, out));
+    }
+
+    /// The same on a connection with [options](Self::has_options): without progress it is no
+    /// duplicate ACK, and its window counts, as a segment says what is newest.
+    pub fn on_full_ack_with_data(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        options: &AckOptions,
+        out: &mut Vec<Transmission>,
+    ) {
+        if let Self::Linux(sender) = self {
+            sender.on_full_ack_with_data(now, (ack, options), out);
+        }
+    }
+
+    /// The connection has data in both directions. On one with options the receiver at the same
+    /// host ends the handshake in place of an ACK of this sender.
+    pub fn go_both_ways(&mut self) {
+        if let Self::Linux(sender) = self {
+            sender.linux.go_both_ways();
+        }
+    }
+
+    /// Each segment carries so many bytes of SACK blocks from now on, for which one of a connection
+    /// with options has less data.
+    pub fn reserve(&mut self, blocks: u64) {
+        if let Self::Linux(sender) = self {
+            sender.linux.reserve(blocks);
+        }
+    }
+
+    /// The application keeps the connection open behind what it writes: no FIN follows, on a
+    /// connection with options.
+    pub fn stay_open(&mut self) {
+        if let Self::Linux(sender) = self {
+            sender.linux.stay_open();
+        }
+    }
+
+    /// On a connection with options: the smoothed round trip in microseconds and the time-out in
+    /// ticks of a millisecond, for the [receiver](crate::Receiver::know_round_trip) at this host.
+    #[must_use]
+    pub fn known_round_trip(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Classic(_) => None,
+            Self::Linux(sender) => sender.known_round_trip(),
+        }
+    }
+}
+
+impl AckClock {
+    /// The sender that began the run hears its next ACK: returns the segments that this lets go, in
+    /// order, all for the first time, each of its [size](Sender::segment_size), or `None` where the
+    /// timer runs out before.
+    #[inline(always)]
+    pub fn take(&mut self, sender: &mut Sender, now: Time, next: u64) -> Option<Range<u64>> {
+        match sender {
+            Sender::Classic(sender) => self.take_of(sender, now, next),
+            Sender::Linux(_) => None,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, SsthreshBasis, Variant, WindowHalving, WindowLaw};
+use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
 use crate::congestion::{Aimd, Course, Fast, Law, SSTHRESH_MIN, Vegas};
 use crate::foreign::{self, Classes, Decision, ForeignLaw};
 use crate::round::Round;
@@ -45,9 +45,6 @@ impl Window {
                 SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),
             ),
             WindowLaw::Fast => (Law::Fast(Fast::new(config)), SlowStart::ByLaw),
-            WindowLaw::Python if config.variant == Variant::Linux => {
-                (Law::Aimd(Aimd), SlowStart::Standard)
-            }
             WindowLaw::Python => (Law::Foreign(foreign::law(config, classes)), SlowStart::Standard),
         };
         Self {

@@ -1,10 +1,10 @@
 //! Each rule of each detector, alone and in a sender.
 
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 
 use super::*;
 use crate::config::{BackMode, BleOrder, BnakPartial, EgressUnknown, Overrides};
-use crate::segment::{Ack, SackBlocks, Transmission};
+use crate::segment::{Ack, SackBlocks, SegmentFlags, Transmission};
 use crate::sender::Sender;
 
 fn config(overrides: &Overrides) -> Config {
@@ -118,7 +118,10 @@ fn back_forgets_what_goes_out_again() {
     let mut detection = back(BackMode::Ingress, EgressUnknown::FalseTimeout);
     let outstanding = out(20.0, 5..8);
     detection.on_notice(Notice::Left, 3, &[5, 6, 7], &outstanding);
-    detection.on_retransmission(5);
+    let (size, flags) = (Bytes::new(1000), SegmentFlags::default());
+    let (cwnd, ssthresh) = (1.0, 2.0);
+    let first = Transmission { seq: 4, size, retransmission: false, cwnd, ssthresh, flags };
+    detection.on_transmissions(&[first, Transmission { seq: 5, retransmission: true, ..first }]);
     assert_eq!(detection.on_timeout(&outstanding), Verdict::True);
 }
 

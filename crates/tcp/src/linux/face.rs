@@ -6,7 +6,7 @@ use super::clock::{ticks, whole_us};
 use super::timer::Purpose;
 use super::unsent::UNBOUNDED;
 use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
-use crate::config::{Config, SlowStart, Variant, WindowLaw};
+use crate::config::{Config, SlowStart, WindowLaw};
 use crate::foreign::{self, Classes};
 use crate::receive::linux::syn_options;
 use crate::rto::RttView;
@@ -68,20 +68,18 @@ impl LinuxOptions {
 }
 
 impl Linux {
-    /// The sender that `config` asks for, if it is this one.
-    pub(crate) fn of(config: &Config, classes: Option<&dyn Classes>) -> Option<Box<Self>> {
-        (config.variant == Variant::Linux).then(|| {
-            let options = LinuxOptions::of(config);
-            let mut sender = match config.window_law {
-                WindowLaw::Python => Self::with_law(&options, foreign::law(config, classes)),
-                _ => Self::new(&options),
-            };
-            if config.initial_ssthresh < config.window {
-                sender.window.ssthresh = config.initial_ssthresh;
-            }
-            sender.take_window(u64::from(config.window) * sender.options.payload);
-            Box::new(sender)
-        })
+    /// The sender that `config` asks for.
+    pub(crate) fn of(config: &Config, classes: Option<&dyn Classes>) -> Self {
+        let options = LinuxOptions::of(config);
+        let mut sender = match config.window_law {
+            WindowLaw::Python => Self::with_law(&options, foreign::law(config, classes)),
+            _ => Self::new(&options),
+        };
+        if config.initial_ssthresh < config.window {
+            sender.window.ssthresh = config.initial_ssthresh;
+        }
+        sender.take_window(u64::from(config.window) * sender.options.payload);
+        sender
     }
 
     /// Sends the SYN.

@@ -3,9 +3,18 @@
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Received;
 use crate::config::Config;
 use crate::packet_run::PacketRun;
+
+/// What a receiver did with a run of segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// How many segments it took, from the front.
+    pub segments: u32,
+    /// The ACKs that go out, each as the segment comes that it acknowledges: without SACK blocks,
+    /// and of [`Receiver::ack_size`](crate::Receiver::ack_size).
+    pub acks: Option<PacketRun>,
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AckPolicy {

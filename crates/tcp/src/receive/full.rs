@@ -1,78 +1,79 @@
-//! A receiver of a connection whose packets carry options.
+//! The receiver of Linux: what has arrived, and how it answers.
 
 use burstlab_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
 
-use super::Receiver;
+use super::arrived::Arrived;
 use super::linux::{Answers, FullAck, Place};
+use crate::config::Config;
 use crate::packet_run::PacketRun;
 use crate::segment::{AckOptions, SegmentOptions};
 
-impl Receiver {
-    /// Whether packets of the connection carry options, so that they go to
-    /// [`on_packet`](Self::on_packet).
-    #[inline]
-    #[must_use]
-    pub fn has_options(&self) -> bool {
-        self.answers.is_some()
+/// Its methods are those of [`Receiver`](crate::Receiver).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LinuxReceiver {
+    pub(super) arrived: Arrived,
+    pub(super) answers: Answers,
+    pub(super) ack_size: Bytes,
+}
+
+impl LinuxReceiver {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            arrived: Arrived::new(u64::from(config.window)),
+            answers: Answers::new(config),
+            ack_size: config.ack_size,
+        }
     }
 
-    /// Whether segment `seq` has data, is the one it waits for, and none arrived before its turn,
-    /// on a connection with options.
+    /// See [`Receiver::takes_full_fast`](crate::Receiver::takes_full_fast).
     #[inline]
-    #[must_use]
-    pub fn takes_full_fast(&self, seq: u64) -> bool {
-        seq == self.next && self.high <= self.next && seq > 0 && self.answers.is_some()
+    pub(super) fn takes_fast(&self, seq: u64) -> bool {
+        seq == self.arrived.next && !self.arrived.has_early() && seq > 0
     }
 
-    /// A data packet of a connection with options arrives: segment `seq` with `bytes` of data. The
-    /// SYN has none, and neither has segment 0 when it is the ACK of the SYN's ACK. Appends the
-    /// ACKs that go out at once, in order, with what they carry besides.
-    pub fn on_packet(
+    pub(super) fn on_packet(
         &mut self,
         now: Time,
         (seq, bytes): (u64, Bytes),
         options: &SegmentOptions,
         out: &mut Vec<FullAck>,
     ) {
-        let Some(mut answers) = self.answers.take() else { return };
+        let answers = &mut self.answers;
         if options.flags.probe {
             answers.open(now);
-            answers.on_probe(now, self.next, out);
-        } else if seq == 0 && self.next <= 1 {
-            self.store(0);
-            out.push(answers.on_syn(now, options));
-        } else {
-            answers.open(now);
-            let mut place = self.place(seq);
-            if seq == 0 || answers.is_old(options) || answers.is_before_the_last_ack(seq) {
-                self.duplicates += u64::from(place.twice);
-                answers.on_old(now, seq, &place, out);
-            } else {
-                self.store(seq);
-                (place.next, place.has_early) = (self.next, self.high > self.next);
-                answers.count_early(seq, &mut place);
-                answers.on_data(now, (seq, bytes.get()), options, &place, out);
-            }
+            return answers.on_probe(now, self.arrived.next, out);
         }
-        self.answers = Some(answers);
+        if seq == 0 && self.arrived.next <= 1 {
+            self.arrived.store(0);
+            return out.push(answers.on_syn(now, options));
+        }
+        answers.open(now);
+        let mut place = Place::of(&self.arrived, seq);
+        if seq == 0 || answers.is_old(options) || answers.is_before_the_last_ack(seq) {
+            self.arrived.duplicates += u64::from(place.twice);
+            answers.on_old(now, seq, &place, out);
+        } else {
+            self.arrived.store(seq);
+            (place.next, place.has_early) = (self.arrived.next, self.arrived.has_early());
+            answers.count_early(seq, &mut place);
+            answers.on_data(now, (seq, bytes.get()), options, &place, out);
+        }
     }
 
-    /// As [`on_packet`](Self::on_packet) for segments with `bytes` of data each that carry the
-    /// same. Takes those in front that are [on the fast path](Self::takes_full_fast), and simply
-    /// so, come by `until`, and surely before a timer runs out; returns how many.
-    /// `answer` is told of each ACK: when it goes, what it asks for, and what it carries; it is of
-    /// [`ack_size`](Self::ack_size).
     #[inline]
-    pub fn on_packets_fast(
+    pub(super) fn on_packets_fast(
         &mut self,
         run: &PacketRun,
         (until, bytes): (Time, Bytes),
         options: &SegmentOptions,
         mut answer: impl FnMut(Time, u64, &AckOptions),
     ) -> u32 {
-        let in_order = self.takes_full_fast(run.first) && bytes > Bytes::ZERO;
-        let fast = |answers: &&mut Box<Answers>| in_order && answers.is_fast(options);
-        let Some(answers) = self.answers.as_mut().filter(fast) else { return 0 };
+        let in_order = self.takes_fast(run.first) && bytes > Bytes::ZERO;
+        let answers = &mut self.answers;
+        if !in_order || !answers.is_fast(options) {
+            return 0;
+        }
         let (mut at, mut seq) = (run.at, run.first);
         let end = run.first + u64::from(run.count);
         let mut even = answers.is_even((seq, bytes.get()), options);
@@ -86,74 +87,30 @@ impl Receiver {
             (at, seq) = (at + run.gap, seq + 1);
         }
         if seq > run.first {
-            (self.next, self.high) = (seq, seq);
+            self.arrived.in_order(seq);
         }
         (seq - run.first) as u32
     }
 
-    /// As [`on_packet`](Self::on_packet), of the SYN that answers the one of this host: it is
-    /// acknowledged at once, and needs no answer.
-    pub fn on_answer(&mut self, now: Time, options: &SegmentOptions, out: &mut Vec<FullAck>) {
-        let first = self.next == 0;
-        if first {
-            self.store(0);
-        } else {
-            self.duplicates += 1;
-        }
-        let next = self.next;
-        if let Some(answers) = &mut self.answers {
-            out.push(answers.on_answer(now, options.stamp, (first, next)));
-        }
+    pub(super) fn on_answer(
+        &mut self,
+        now: Time,
+        options: &SegmentOptions,
+        out: &mut Vec<FullAck>,
+    ) {
+        let first = self.arrived.next == 0;
+        self.arrived.store(0);
+        out.push(self.answers.on_answer(now, options.stamp, (first, self.arrived.next)));
     }
 
-    /// The answer to the SYN goes with data, whose sender repeats it.
-    pub fn leave_syn(&mut self) {
-        if let Some(answers) = &mut self.answers {
-            answers.leave_syn();
-        }
+    pub(super) fn block_bytes(&self, coming: Option<u64>) -> u64 {
+        let place = coming.map(|seq| (seq, Place::of(&self.arrived, seq)));
+        self.answers.block_bytes(place.as_ref())
     }
 
-    /// The ACK of the SYN's ACK arrives, which carries no data.
-    pub fn on_handshake(&mut self, now: Time) {
-        if let Some(answers) = &mut self.answers {
-            answers.open(now);
-        }
-    }
-
-    /// A timer of a connection with options is due. Does nothing before its time.
-    pub fn on_full_timeout(&mut self, now: Time, out: &mut Vec<FullAck>) {
-        let next = self.next;
-        if let Some(answers) = &mut self.answers {
-            answers.on_timeout(now, next, out);
-        }
-    }
-
-    /// The next packet has so many bytes of SACK blocks besides its data.
-    pub fn note_blocks(&mut self, blocks: u64) {
-        if let Some(answers) = &mut self.answers {
-            answers.note_blocks(blocks);
-        }
-    }
-
-    /// Bytes that SACK blocks take in an ACK that goes now, or that goes once segment `coming` has
-    /// arrived.
-    #[must_use]
-    pub fn block_bytes(&self, coming: Option<u64>) -> u64 {
-        let place = coming.map(|seq| (seq, self.place(seq)));
-        self.answers.as_ref().map_or(0, |answers| answers.block_bytes(place.as_ref()))
-    }
-
-    /// Where the receiver stands as segment `seq` comes.
-    fn place(&self, seq: u64) -> Place {
-        let has_early = self.high > self.next;
-        Place {
-            before: self.next,
-            next: self.next,
-            had_early: has_early,
-            has_early,
-            early: 0,
-            twice: self.holds(seq),
-            beyond: seq >= self.next + self.window,
-        }
+    /// See [`Receiver::on_full_ride`](crate::Receiver::on_full_ride).
+    pub(super) fn on_ride(&mut self, now: Time) -> Option<FullAck> {
+        let next = self.arrived.next;
+        (next > 0).then(|| self.answers.on_ride(now, next))
     }
 }

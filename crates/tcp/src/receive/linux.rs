@@ -9,6 +9,7 @@
 mod blocks;
 mod delay;
 mod echo;
+mod place;
 mod room;
 mod syn;
 mod syn_timer;
@@ -24,6 +25,7 @@ use crate::segment::{Ack, AckOptions, SegmentOptions};
 use blocks::Blocks;
 use delay::Delay;
 use echo::Echo;
+pub(super) use place::Place;
 use syn_timer::SynTimer;
 use window::Advertised;
 
@@ -40,23 +42,6 @@ pub(crate) fn syn_options(timestamps: bool) -> Bytes {
 
 /// A segment in order with less data makes the window no wider (`tcp_event_data_recv`).
 const GROWS: u64 = 128;
-
-/// Where the receiver stood as a segment came, and stands now.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// The segment it waited for, and waits for.
-    pub(super) before: u64,
-    pub(super) next: u64,
-    /// Whether segments above were there, and are.
-    pub(super) had_early: bool,
-    pub(super) has_early: bool,
-    /// Segments that were there above a hole.
-    pub(super) early: u64,
-    /// Whether the segment had arrived before.
-    pub(super) twice: bool,
-    /// Whether it lies beyond the window.
-    pub(super) beyond: bool,
-}
 
 /// An ACK with its options.
 pub type FullAck = (Ack, AckOptions);

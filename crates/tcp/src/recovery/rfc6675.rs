@@ -68,7 +68,7 @@ impl Rfc6675 {
         } else if flow.limited_transmit && flow.next == flow.sent {
             // Step (3): new segments while the window has room beside the pipe.
             self.retransmitted = flow.acked;
-            let edge = flow.limit.min(flow.acked + flow.window.receiver);
+            let edge = flow.offered.limit.min(flow.acked + flow.window.receiver);
             while flow.next < edge && self.pipe(flow) < flow.window.cwnd as u64 {
                 flow.emit(now, flow.next, out);
                 flow.next += 1;
@@ -125,7 +125,7 @@ impl Rfc6675 {
         }
         let mut burst = flow.max_burst;
         while burst > 0 && pipe < flow.window.cwnd as u64 {
-            let edge = flow.limit.min(flow.acked + flow.window.receiver);
+            let edge = flow.offered.limit.min(flow.acked + flow.window.receiver);
             let hole = self.scoreboard.next_hole(self.retransmitted);
             let lost_below = self.lost_below(flow);
             if let Some(lost) = hole.filter(|&seq| seq < lost_below) {
@@ -157,7 +157,7 @@ impl Rfc6675 {
 
     /// Go back N after a time-out, passing over what has been reported since.
     fn send_missing(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
-        let end = (flow.acked + flow.window.segments()).min(flow.limit);
+        let end = (flow.acked + flow.window.segments()).min(flow.offered.limit);
         if flow.next < end && flow.hold.holds() {
             return;
         }

@@ -139,7 +139,7 @@ impl SackPipe {
             if let Some(hole) = self.scoreboard.next_hole(self.retransmitted) {
                 self.retransmitted = hole + 1;
                 flow.emit(now, hole, out);
-            } else if flow.next < edge.min(flow.limit) {
+            } else if flow.next < edge.min(flow.offered.limit) {
                 flow.emit(now, flow.next, out);
                 flow.next += 1;
             } else {
@@ -157,7 +157,7 @@ impl SackPipe {
         if self.repairing || self.scoreboard.is_empty() || flow.hold.holds() {
             return self.send(flow, now, out);
         }
-        let end = (flow.acked + flow.window.segments()).min(flow.limit);
+        let end = (flow.acked + flow.window.segments()).min(flow.offered.limit);
         let mut burst = flow.max_burst;
         while burst > 0 && flow.next < end {
             match self.scoreboard.next_hole(self.retransmitted.max(flow.acked)) {

@@ -94,7 +94,7 @@ impl VegasRecovery {
     /// One past the last segment that may be missing; ns-2 asks not whether it was sent, which
     /// matters where nothing is outstanding because nothing of the window is left.
     fn end(&self, flow: &Flow, sent: u64) -> u64 {
-        if self.as_ns2 { flow.limit } else { sent }
+        if self.as_ns2 { flow.offered.limit } else { sent }
     }
 
     fn on_duplicate(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {

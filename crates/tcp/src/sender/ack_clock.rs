@@ -5,13 +5,16 @@ use std::ops::Range;
 
 use burstlab_units::{Span, Time};
 
-use super::Sender;
+use super::classic::Classic;
 use crate::packet_run::PacketRun;
 use crate::window::Window;
 
 /// A sender that hears a run of ACKs on the fast path, from [`Sender::begin_run`] to
 /// [`Sender::end_run`].
-#[derive(Debug)]
+///
+/// [`Sender::begin_run`]: crate::Sender::begin_run
+/// [`Sender::end_run`]: crate::Sender::end_run
+#[derive(Debug, Default)]
 pub struct AckClock {
     /// ACKs from this one on are not like others: that of the segment that is timed, or of all that
     /// was sent; any, if the first one ends the back-off, or where the window is not `plain`.
@@ -39,25 +42,28 @@ pub struct AckClock {
 }
 
 impl AckClock {
-    /// Congestion window in segments, as [`Sender::cwnd`].
+    /// Congestion window in segments, as [`Sender::cwnd`](crate::Sender::cwnd).
     #[inline]
     #[must_use]
     pub fn cwnd(&self) -> f64 {
         self.cwnd
     }
 
-    /// Slow-start threshold in segments, as [`Sender::ssthresh`].
+    /// Slow-start threshold in segments, as [`Sender::ssthresh`](crate::Sender::ssthresh).
     #[inline]
     #[must_use]
     pub fn ssthresh(&self) -> f64 {
         self.ssthresh
     }
 
-    /// The sender that began the run hears its next ACK: returns the segments that this lets go, in
-    /// order, all for the first time, each of its [size](Sender::segment_size), or `None` where the
-    /// timer runs out before.
+    /// As [`take`](Self::take), of that sender itself.
     #[inline(always)]
-    pub fn take(&mut self, sender: &mut Sender, now: Time, next: u64) -> Option<Range<u64>> {
+    pub(super) fn take_of(
+        &mut self,
+        sender: &mut Classic,
+        now: Time,
+        next: u64,
+    ) -> Option<Range<u64>> {
         if self.due <= now {
             return None;
         }
@@ -90,7 +96,7 @@ impl AckClock {
 
     /// The same by the sender itself.
     #[inline(never)]
-    fn take_rare(&mut self, sender: &mut Sender, now: Time, next: u64) -> Range<u64> {
+    fn take_rare(&mut self, sender: &mut Classic, now: Time, next: u64) -> Range<u64> {
         if self.plain {
             self.hand_back(sender);
             let segments = sender.goes_on(now, next);
@@ -106,7 +112,7 @@ impl AckClock {
 
     /// The sender is as it is after the ACKs so far; all but what they acknowledge.
     #[inline]
-    fn hand_back(&self, sender: &mut Sender) {
+    fn hand_back(&self, sender: &mut Classic) {
         let flow = &mut sender.flow;
         flow.counters.segments_sent += self.sent - self.sent_before;
         (flow.next, flow.sent) = (self.sent, self.sent);
@@ -117,17 +123,10 @@ impl AckClock {
     }
 }
 
-impl Sender {
-    /// ACKs of `run`, without SACK blocks, arrive. Taken are those in front that are there at
-    /// `until` or before, and before the retransmission timer runs out, where nothing is being
-    /// repaired, no ACK was a duplicate, no detector of Python listens, nothing is held back, and
-    /// each ACK covers segments that had been sent before the run and were not acknowledged, while
-    /// more is to follow; the caller sees to it that nothing else happens to the sender by then.
-    ///
-    /// Returns a clock that [takes](AckClock::take) them one by one, and how many at most. Once the
-    /// run is [over](Self::end_run) all is as if each had come alone to [`on_ack`](Self::on_ack).
+impl Classic {
+    /// See [`Sender::begin_run`](crate::Sender::begin_run).
     #[inline(always)]
-    pub fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
+    pub(super) fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
         let (mut clock, count) = (self.clock(), self.takes_at_most(run, until));
         if count > 0 && clock.rare > 0 && clock.due > run.at {
             self.recovery.on_ack_fast(&mut self.flow, run.first);
@@ -138,7 +137,7 @@ impl Sender {
 
     /// The clock has taken so many ACKs of `run`.
     #[inline(always)]
-    pub fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
+    pub(super) fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
         if acks == 0 {
             return;
         }
@@ -166,7 +165,7 @@ impl Sender {
             plain,
             sent: flow.sent,
             sent_before: flow.sent,
-            limit: flow.limit,
+            limit: flow.offered.limit,
             max_burst: flow.max_burst,
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Place;
-
+use super::place::Place;
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
 
 /// Runs that are remembered: `TCP_NUM_SACKS` of Linux.

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-use burstlab_tcp::{Ack, Config, Receiver, Sender, Transmission};
+use burstlab_tcp::{Ack, Config, Receiver, Sender, Transmission, Variant};
 use burstlab_units::{Span, Time};
 
 /// What a case says about the network.
@@ -78,7 +78,14 @@ impl World {
         Self {
             path,
             sender: Sender::new(config),
-            receiver: Receiver::new(config),
+            // Nothing here has options, with which alone a receiver of Linux goes by.
+            receiver: Receiver::new(&Config {
+                variant: match config.variant {
+                    Variant::Linux => Variant::Reno,
+                    variant => variant,
+                },
+                ..config.clone()
+            }),
             tick: config.rto_tick,
             events: BinaryHeap::new(),
             inserted: 0,

@@ -1,0 +1,292 @@
+//! The sender of Linux behind the face that all senders have: sizes of its segments, counts, and a
+//! detector of lost bursts, which may excuse a reduction of its window.
+
+use std::ops::Range;
+
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::state::Reductions;
+use crate::config::{Config, WindowLaw};
+use crate::counters::SenderCounters;
+use crate::detection::{Detection, Notice, Outstanding};
+use crate::foreign::Classes;
+use crate::linux::{Linux, Stage};
+use crate::offered::Offered;
+use crate::packet_run::PacketRun;
+use crate::segment::{Ack, AckOptions, Transmission, Wires};
+use crate::verdict::Verdict;
+
+/// Its methods are those of [`Sender`](crate::Sender).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LinuxSender {
+    pub(super) linux: Linux,
+    pub(super) offered: Offered,
+    pub(super) detection: Detection,
+    pub(super) counters: SenderCounters,
+    started: bool,
+    headers: Bytes,
+    /// Whether the detector excused its last reduction.
+    last_excused: bool,
+    /// Whether it shows each round trip that it measures: not with Vegas.
+    shows_round_trips: bool,
+}
+
+impl LinuxSender {
+    pub(super) fn new(config: &Config, classes: Option<&dyn Classes>) -> Self {
+        Self {
+            linux: Linux::of(config, classes),
+            offered: Offered::new(config),
+            detection: Detection::new(config, classes),
+            counters: SenderCounters::default(),
+            started: false,
+            headers: config.headers(),
+            last_excused: false,
+            shows_round_trips: config.window_law != WindowLaw::Vegas,
+        }
+    }
+
+    /// So many bytes in all, and whether the application closes behind them.
+    pub(super) fn offer(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        closes: bool,
+        out: &mut Vec<Transmission>,
+    ) {
+        self.linux.prepare(bytes, closes);
+        if self.linux.makes_parts() {
+            let end = bytes.div_ceil(self.offered.lengths.full()).saturating_add(1);
+            self.offered.limit = self.offered.limit.max(end);
+        } else if !self.offered.extend(bytes, 0) {
+            return;
+        }
+        self.act(out, |linux, out| linux.supply(now, (bytes, closes), out));
+    }
+
+    pub(super) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        if !self.started {
+            self.started = true;
+            self.act(out, |linux, out| linux.start(now, out));
+        }
+    }
+
+    pub(super) fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
+        if self.counts(ack) {
+            self.act_judged(now, out, |linux, out| linux.on_wire_ack(now, (ack, false), None, out));
+        }
+    }
+
+    /// See [`Sender::on_ack_with_data`](crate::Sender::on_ack_with_data).
+    pub(super) fn on_ack_with_data(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
+        if ack.next > self.linux.acked() {
+            self.on_ack(now, ack, out);
+            self.counters.acks -= 1;
+        }
+    }
+
+    pub(super) fn on_full_ack_with_data(
+        &mut self,
+        now: Time,
+        (ack, options): (&Ack, &AckOptions),
+        out: &mut Vec<Transmission>,
+    ) {
+        if ack.next > 0 && ack.next <= self.linux.next() {
+            let options = Some(options);
+            let act = |linux: &mut Linux, out: &mut Vec<_>| {
+                linux.on_wire_ack(now, (ack, true), options, out);
+            };
+            self.act_judged(now, out, act);
+        }
+    }
+
+    pub(super) fn takes_full_fast(&self, now: Time, next: u64) -> bool {
+        let linux = &self.linux;
+        let news = linux.acked() < next && next <= linux.next() && next < self.offered.limit;
+        news && linux.is_fast() && linux.is_in_time(now) && !self.detection.heeds_progress()
+    }
+
+    pub(super) fn on_full_ack(
+        &mut self,
+        now: Time,
+        (ack, options): (&Ack, &AckOptions),
+        out: &mut Vec<Transmission>,
+    ) {
+        if !self.counts(ack) {
+            return;
+        }
+        let simple = ack.sack.is_empty() && !options.marked;
+        let act = |linux: &mut Linux, out: &mut Vec<Transmission>| {
+            linux.on_wire_ack(now, (ack, false), Some(options), out);
+        };
+        if simple && self.takes_full_fast(now, ack.next) {
+            // Nothing is reduced that a detector might excuse.
+            self.act(out, act);
+            self.detection.on_progress(ack.next);
+        } else {
+            self.act_judged(now, out, act);
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_full_acks_fast(
+        &mut self,
+        run: &PacketRun,
+        until: Time,
+        wires: &mut impl Wires,
+    ) -> u32 {
+        if self.detection.heeds_progress() {
+            return 0;
+        }
+        let taken = self.linux.on_acks_fast(run, (until, self.offered.limit), wires);
+        self.counters.acks += u64::from(taken);
+        self.counters.segments_sent = self.linux.totals()[0];
+        if taken > 0 {
+            self.detection.on_progress(self.linux.acked());
+        }
+        taken
+    }
+
+    /// Counts an ACK; returns whether it may be of what was sent.
+    fn counts(&mut self, ack: &Ack) -> bool {
+        self.counters.count(ack, self.linux.acked()..self.linux.next())
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        self.act_judged(now, out, |linux, out| linux.on_timeout(now, out));
+    }
+
+    /// Does something, and takes account of what that sends.
+    fn act(
+        &mut self,
+        out: &mut Vec<Transmission>,
+        act: impl FnOnce(&mut Linux, &mut Vec<Transmission>),
+    ) {
+        let from = out.len();
+        let linux = &mut self.linux;
+        act(linux, out);
+        let parts = linux.makes_parts();
+        for sent in &mut out[from..] {
+            sent.size = match sent.seq {
+                seq if seq > 0 && parts => sent.size,
+                0 if linux.acked() > 0 => self.headers,
+                0 => self.offered.size(0) + linux.syn_options(),
+                seq if linux.is_fin(seq) => self.headers,
+                seq => self.offered.size(seq),
+            };
+        }
+        let counters = &mut self.counters;
+        [
+            counters.segments_sent,
+            counters.retransmissions,
+            counters.timeouts,
+            counters.fast_retransmits,
+        ] = linux.totals();
+    }
+
+    /// The same, and asks the detector about a reduction that it makes.
+    fn act_judged(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Transmission>,
+        act: impl FnOnce(&mut Linux, &mut Vec<Transmission>),
+    ) {
+        if !self.detection.is_on() {
+            return self.act(out, act);
+        }
+        let linux = &mut self.linux;
+        linux.remember();
+        let [before, marks, _] = linux.reductions();
+        let (acked, window, from) = (linux.acked(), f64::from(linux.cwnd()), out.len());
+        let timeouts = self.counters.timeouts;
+        self.act(out, act);
+        let linux = &self.linux;
+        let [after, marks_after, _] = linux.reductions();
+        let (progress, next) = (linux.acked() > acked, linux.acked());
+        self.last_excused &= after == before;
+        if after > before && marks_after == marks {
+            let lost = linux.lost_segments();
+            let timed_out = self.counters.timeouts > timeouts;
+            self.judge_reduction(now, &Outstanding { window, segments: lost }, timed_out, out);
+        }
+        if progress {
+            self.detection.on_progress(next);
+        }
+        self.detection.on_transmissions(&out[from..]);
+    }
+
+    /// What a detector takes for one lost burst costs no window; else it is told of the loss.
+    fn judge_reduction(
+        &mut self,
+        now: Time,
+        lost: &Outstanding,
+        timed_out: bool,
+        out: &mut Vec<Transmission>,
+    ) {
+        let excused = self.detection.on_timeout(lost) == Verdict::False;
+        self.last_excused = excused;
+        if excused {
+            self.counters.excused_reductions += 1;
+            self.counters.excused_timeouts += u64::from(timed_out);
+            self.act(out, |linux, out| linux.excuse(now, out));
+        } else if !timed_out {
+            self.detection.on_fast_retransmit(lost.window);
+        }
+    }
+
+    /// A notice lets it repair a lost burst at once.
+    pub(super) fn on_notice(
+        &mut self,
+        now: Time,
+        (notice, burst): (Notice, u64),
+        segments: &[u64],
+        out: &mut Vec<Transmission>,
+    ) {
+        let outstanding = self.outstanding();
+        let held: Vec<u64> =
+            segments.iter().copied().filter(|seq| outstanding.contains(seq)).collect();
+        let whole = held.first().zip(held.last()).map_or(0..0, |(&first, &last)| first..last + 1);
+        let lost = Outstanding { window: f64::from(self.linux.cwnd()), segments: whole };
+        let calm = self.linux.stage() < Stage::Recovery;
+        let from = out.len();
+        let repair = self.detection.on_notice(notice, burst, segments, &lost);
+        // A burst that is lost while another loss is being repaired is no lone one.
+        if repair && calm && self.detection.allows_repair(&lost) {
+            self.counters.early_repairs += 1;
+            self.last_excused = true;
+            self.act(out, |linux, out| linux.repair_burst(now, &held, out));
+            self.detection.on_transmissions(&out[from..]);
+        }
+    }
+
+    pub(super) fn reductions(&self) -> Reductions {
+        let repairs = self.counters.early_repairs;
+        let [all, by_marks, undone] = self.linux.reductions();
+        let excused = self.counters.excused_reductions + repairs;
+        Reductions { all: all + repairs, by_marks, excused, undone }
+    }
+
+    pub(super) fn reduced_to(&self) -> f64 {
+        let linux = &self.linux;
+        f64::from(if self.last_excused { linux.cwnd() } else { linux.reduced_to() })
+    }
+
+    pub(super) fn known_round_trip(&self) -> Option<(u64, u64)> {
+        let (rtt, _, rto) = self.linux.times_us();
+        (self.linux.acked() > 0).then_some((rtt, rto / 1000))
+    }
+
+    /// It never goes back, so that these are all that it has sent.
+    pub(super) fn outstanding(&self) -> Range<u64> {
+        self.linux.acked()..self.linux.next()
+    }
+
+    pub(super) fn round_trips(&self) -> (u64, Span) {
+        let view = self.linux.view();
+        if self.shows_round_trips { (view.samples, view.sample) } else { (0, Span::ZERO) }
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        if self.linux.makes_parts() { self.linux.end() } else { self.offered.limit }
+    }
+}

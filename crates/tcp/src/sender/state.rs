@@ -1,0 +1,32 @@
+//! What a sender is doing, and what it made of its window.
+
+/// What a sender is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The window is below the slow-start threshold.
+    SlowStart,
+    /// The window is at or above the threshold.
+    CongestionAvoidance,
+    /// Losses found by duplicate ACKs are being repaired.
+    Recovery,
+    /// Of variant `"linux"`: something was reported out of order, or was sent again.
+    Disorder,
+    /// The window shrinks for a mark.
+    Cwr,
+    /// A time-out is being repaired.
+    Loss,
+}
+
+/// Reductions of the window so far, and what the last one left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reductions {
+    /// All: losses found before the time-out, time-outs, early repairs, marks.
+    pub all: u64,
+    /// Of these, those that a mark made.
+    pub by_marks: u64,
+    /// Of these, those that a detector excused. With the variant `"linux"` they cost nothing; the
+    /// others halve the window, but do not begin again from one segment.
+    pub excused: u64,
+    /// Of these, those that were taken back, since what was lost was not.
+    pub undone: u64,
+}
