@@ -7,19 +7,20 @@
 
 mod acked;
 mod alone;
+mod application;
 mod by_class;
 mod clock;
 mod estimator;
 mod excuse;
 mod face;
 mod fast_path;
-mod fin;
 mod group;
 mod hear;
 mod hystart_plus_plus;
 mod law;
 mod options;
 mod pace;
+mod peer;
 mod persist;
 mod probe;
 mod prr;
@@ -39,23 +40,22 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::config::SlowStart;
-use crate::lengths::Lengths;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
+use application::Application;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
-use fin::Ending;
 use hystart_plus_plus::HystartPlusPlus;
 use law::{Facts, LinuxLaw};
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use pace::Pace;
+use peer::Peer;
 use queue::{AGAIN, LOST, Queue, SACKED};
 use rack::Rack;
 use rate::{Newest, Rate};
 use timer::{LinuxTimer, Purpose};
-use unsent::Unsent;
 use window::LinuxWindow;
 pub use write::CallEnds;
 
@@ -168,36 +168,15 @@ pub struct Linux {
     start: Option<HystartPlusPlus>,
     rack: Rack,
     queue: Queue,
-    unsent: Unsent,
+    application: Application,
+    peer: Peer,
     stage: Stage,
     /// All below are acknowledged.
     acked: u64,
     /// The next segment to be sent for the first time.
     next: u64,
-    /// One past the last segment that the application wrote.
-    limit: u64,
-    lengths: Lengths,
-    /// Bytes that the application has offered in all.
-    offered: u64,
-    /// Bytes of SACK blocks in each segment that goes out now.
-    reserved: u64,
-    /// Data of a segment at most, which is [bounded](Self::bound_segments) by the window.
-    mss: u64,
-    /// The last segment that was sent with less than it could hold; 0: none was.
-    small: u64,
-    /// Whether the application waits for room to write more.
-    waiting: bool,
-    /// Whether nothing follows what is written.
-    closed: bool,
-    /// What follows what is written: a FIN, or nothing yet.
-    ending: Ending,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
-    /// The receiver's window in bytes and in segments, and the widest ever in both.
-    window_bytes: u64,
-    window_segments: u64,
-    widest_bytes: u64,
-    widest_window: u64,
     /// Segments reported, lost, and sent again.
     sacked: u32,
     lost: u32,
@@ -219,10 +198,6 @@ pub struct Linux {
     probed: Option<u64>,
     probe_again: bool,
     frto: bool,
-    /// The time stamp that the last ACK echoed.
-    echo: Option<u64>,
-    /// The newest time stamp of the receiver.
-    heard: u32,
     /// Whether the next new segment says that the window was reduced.
     tells_reduction: bool,
     /// The time-out, in ticks, with back-off.
@@ -238,10 +213,6 @@ pub struct Linux {
     timeouts_ever: u64,
     recoveries: u64,
     segments_sent: u64,
-    /// When the SYN was last sent, and how often again.
-    syn: (Time, u32),
-    /// Whether its receiver at the same host ends the handshake, not an ACK of its own.
-    both_ways: bool,
     undone: u64,
     reductions: ReductionLog,
     last_sent: u64,
@@ -265,24 +236,12 @@ impl Linux {
                 .then(|| HystartPlusPlus::new(options.pacing)),
             rack: Rack::new(),
             queue: Queue::default(),
-            unsent: Unsent::new(options),
+            application: Application::new(options),
+            peer: Peer::new(options),
             stage: Stage::Open,
             acked: 0,
             next: 0,
-            limit: 1,
-            lengths: Lengths::new(options.payload),
-            offered: 0,
-            reserved: 0,
-            mss: options.payload,
-            small: 0,
-            waiting: false,
-            closed: false,
-            ending: Ending::default(),
             high: 0,
-            window_bytes: 0,
-            window_segments: 0,
-            widest_bytes: 0,
-            widest_window: 0,
             sacked: 0,
             lost: 0,
             again: 0,
@@ -297,8 +256,6 @@ impl Linux {
             probed: None,
             probe_again: false,
             frto: false,
-            echo: None,
-            heard: 0,
             tells_reduction: false,
             rto: options.rto_initial,
             backoff: 0,
@@ -311,8 +268,6 @@ impl Linux {
             timeouts_ever: 0,
             recoveries: 0,
             segments_sent: 0,
-            syn: (Time::ZERO, 0),
-            both_ways: false,
             undone: 0,
             reductions: ReductionLog::default(),
             last_sent: 0,
@@ -328,18 +283,16 @@ impl Linux {
         let rtt = self.clock.us(now) - self.clock.us(syn);
         (self.acked, self.next, self.delivered) = (1, 1, 1);
         self.sack_high = 1;
-        match self.echo {
-            _ if self.syn.1 == 0 => self.measure(rtt, rtt),
-            // Of a SYN that went more than once the time stamp says which was acknowledged.
-            Some(echo) => {
-                let rtt = self.echoed_round_trip(self.clock.us(now), echo);
-                self.measure(rtt, rtt);
-            }
+        // Of a SYN that went more than once the time stamp says which was acknowledged.
+        let again = self.peer.calls_again() > 0;
+        let echoed = || self.peer.echoed_round_trip(self.clock.us(now));
+        match if again { echoed() } else { Some(rtt) } {
+            Some(rtt) => self.measure(rtt, rtt),
             None => self.rto = self.rto_unknown(),
         }
         self.window.cwnd = self.options.initial_window;
         self.window.stamp = self.clock.tick(now);
-        (self.widest_bytes, self.widest_window) = (0, 0);
+        self.peer.forget_widest();
         self.take_window(window);
         self.timer.clear();
         self.law.open(&self.facts(now));
@@ -354,26 +307,23 @@ impl Linux {
         if ack.next > self.next {
             return;
         }
-        self.echo = ack.echo.filter(|_| self.options.timestamps);
+        self.peer.take_echo(ack.echo);
         if ack.next < self.acked {
             self.on_old_ack(now, ack, out);
         } else {
             self.take_ack(now, ack, out);
         }
         self.push(now, out);
-        if self.waiting {
+        if self.application.waits() {
             self.make_room(self.clock.tick(now), self.in_flight());
         }
     }
 
     #[inline]
     fn take_window(&mut self, bytes: u64) {
-        if bytes != self.window_bytes {
-            (self.window_bytes, self.window_segments) = (bytes, bytes / self.options.payload);
-        }
-        if bytes > self.widest_bytes {
-            self.widest_bytes = bytes;
-            self.bound_segments();
+        if self.peer.take_window(bytes) {
+            self.application.bound_segments(bytes, self.next);
+            self.peer.bound_segments(self.application.mss());
         }
     }
 
@@ -478,13 +428,13 @@ impl Linux {
     /// Bytes of data in all segments below `seq`.
     #[must_use]
     pub fn bytes_before(&self, seq: u64) -> u64 {
-        self.lengths.before(seq)
+        self.application.lengths().before(seq)
     }
 
     /// The first segment that begins at this byte, from 0, or behind it.
     #[must_use]
     pub fn first_from(&self, byte: u64) -> u64 {
-        self.lengths.first_from(byte)
+        self.application.lengths().first_from(byte)
     }
 
     /// All below are acknowledged.
@@ -505,26 +455,24 @@ impl Linux {
 
     /// One past the last segment that the receiver has room for, where all have one length.
     fn edge(&self) -> u64 {
-        self.acked + self.window_segments
+        self.acked + self.peer.segments()
     }
 
     /// Bytes of new data that the receiver has room for.
     fn room(&self) -> u64 {
-        let end = self.lengths.before(self.acked) + self.window_bytes;
-        end.saturating_sub(self.lengths.before(self.next))
+        let lengths = self.application.lengths();
+        let end = lengths.before(self.acked) + self.peer.window();
+        end.saturating_sub(lengths.before(self.next))
     }
 
     /// Whether the receiver has no room for all of segment `seq`.
     fn is_beyond(&self, seq: u64) -> bool {
-        self.lengths.before(seq + 1) > self.lengths.before(self.acked) + self.window_bytes
+        let lengths = self.application.lengths();
+        lengths.before(seq + 1) > lengths.before(self.acked) + self.peer.window()
     }
 
     fn has_data(&self) -> bool {
-        self.next < self.limit
-    }
-
-    fn waits_for_room(&self) -> bool {
-        self.waiting
+        self.next < self.application.limit()
     }
 
     /// Microseconds and ticks.

@@ -15,7 +15,7 @@ impl Linux {
         let mut lowest = self.next;
         let mut sent_at = None;
         let mut count: u32 = 0;
-        let (plain, begins) = (self.sacked == 0, self.lengths.before(self.queue.first()));
+        let (plain, begins) = (self.sacked == 0, self.bytes_before(self.queue.first()));
         while !self.queue.is_empty() && self.queue.first() < self.acked {
             let seq = self.queue.first();
             let sent = self.queue.get(seq);
@@ -31,7 +31,7 @@ impl Linux {
                 self.sacked -= 1;
             } else if self.options.sack {
                 self.count_delivered(1, ack.ece);
-                let early = sent.is(AGAIN | EVER) && self.echo_before(sent.at() / 1000);
+                let early = sent.is(AGAIN | EVER) && self.peer.echoes_before(sent.at() / 1000);
                 if !early {
                     self.rack_advance(us, sent.is(AGAIN | EVER), sent.at(), seq + 1);
                 }
@@ -42,7 +42,7 @@ impl Linux {
             count += 1;
         }
         heard.acked = count > 0;
-        let short = count == 1 && self.lengths.before(self.acked) - begins < self.options.payload;
+        let short = count == 1 && self.bytes_before(self.acked) - begins < self.options.payload;
         let alone = heard.newest.prior().is_some_and(|prior| prior + 1 == self.delivered);
         // What a receiver has of one short segment it may acknowledge late (`tcp_clean_rtx_queue`).
         heard.delayed = short && plain && alone && !(heard.again_acked || heard.ece);
@@ -87,18 +87,12 @@ impl Linux {
             measured = measured.or(Some(us - first));
         }
         if measured.is_none() && heard.acked {
-            measured = self.echo.map(|echo| self.echoed_round_trip(us, echo));
+            measured = self.peer.echoed_round_trip(us);
             last = measured;
         }
         let measured = measured?;
         self.measure(measured, last.unwrap_or(measured));
         last
-    }
-
-    /// The round trip in microseconds that the `echo` of a time stamp shows: at least a tick
-    /// (`tcp_rtt_tsopt_us`).
-    pub(super) fn echoed_round_trip(&self, us: u64, echo: u64) -> u64 {
-        1000 * (us / 1000).saturating_sub(echo).max(1)
     }
 
     /// The time-out in ticks where the handshake has shown no round trip (RFC 6298 section 5.7).
@@ -112,11 +106,6 @@ impl Linux {
         self.estimator.measure(rtt, self.acked, self.next);
         self.settle_rto();
         self.backoff = 0;
-    }
-
-    /// Whether the time stamp that the last ACK echoed is from before millisecond `ms`.
-    pub(super) fn echo_before(&self, ms: u64) -> bool {
-        self.echo.is_some_and(|echo| echo < ms)
     }
 
     pub(super) fn count_delivered(&mut self, segments: u32, ece: bool) {

@@ -43,7 +43,7 @@ impl Linux {
     fn moment(&self, now: Time, law: &Foreign) -> Moment {
         let view = self.view();
         let cwnd = law.cwnd(&self.window);
-        let receiver_window = self.window_bytes / self.options.payload;
+        let receiver_window = self.peer.window() / self.options.payload;
         let moment = Moment {
             now,
             cwnd,
@@ -177,7 +177,7 @@ impl Linux {
     /// When the law's own timer is due; never once all is delivered that there will be.
     pub(super) fn class_deadline(&self) -> Option<Time> {
         let LinuxLaw::Foreign(law) = &self.law else { return None };
-        let over = self.closed && self.queue.is_empty() && !self.has_data();
+        let over = self.application.is_closed() && self.queue.is_empty() && !self.has_data();
         law.deadline().filter(|_| !over)
     }
 

@@ -85,7 +85,7 @@ impl Linux {
     /// Sends the SYN.
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let again = self.next > 0;
-        self.syn = (now, self.syn.1 + u32::from(again));
+        self.peer.call(now, again);
         if !again {
             self.again_since = Some(self.clock.us(now) / 1000);
         }
@@ -98,7 +98,7 @@ impl Linux {
     /// The SYN was lost: it goes again, the first times at the same pace.
     pub(super) fn restart(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.timeouts_ever += 1;
-        if self.syn.1 + 1 >= LINEAR_SYNS {
+        if self.peer.calls_again() + 1 >= LINEAR_SYNS {
             self.backoff += 1;
             self.rto = (self.rto << 1).min(self.options.rto_max);
         }
@@ -108,29 +108,7 @@ impl Linux {
     /// The application is about to [supply](Self::supply) so many bytes in all, and `closes` behind
     /// them.
     pub(crate) fn prepare(&mut self, bytes: u64, closes: bool) {
-        self.closed = closes;
-        self.divide(bytes);
-    }
-
-    /// So many bytes are to be written in all. Where they end within a segment, and others may
-    /// follow, data go to their byte from now on, as with groups.
-    pub(super) fn divide(&mut self, bytes: u64) {
-        let whole = bytes == u64::MAX || bytes.is_multiple_of(self.options.payload);
-        if !whole && !self.closed && !self.unsent.is_grouped() && self.options.parts {
-            self.count_bytes();
-        }
-    }
-
-    /// From now on data that are not sent go to their byte. They count as not written yet.
-    pub(super) fn count_bytes(&mut self) {
-        let sent = self.lengths.before(self.next).min(self.offered);
-        if sent == self.offered && sent > 0 {
-            // The last segment with data has what remains.
-            let last = self.lengths.first_from(sent) - 1;
-            self.lengths.shorten(last, sent - self.lengths.before(last));
-        }
-        self.limit = self.next.max(1);
-        self.unsent.count_bytes(sent, self.offered);
+        self.application.prepare(bytes, closes, self.next);
     }
 
     /// The application has so many bytes of data in all, and `closes` behind them.
@@ -140,10 +118,9 @@ impl Linux {
         (bytes, closes): (u64, bool),
         out: &mut Vec<Transmission>,
     ) {
-        self.closed = closes;
         self.offer(bytes);
         if closes && bytes < u64::MAX {
-            self.closes();
+            self.application.close();
         }
         if self.acked > 0 {
             self.write_more(now, out);
@@ -152,7 +129,7 @@ impl Linux {
 
     /// The connection has data in both directions: the ACK of the other SYN ends the handshake.
     pub(crate) fn go_both_ways(&mut self) {
-        self.both_ways = true;
+        self.peer.go_both_ways();
     }
 
     /// An ACK as a receiver of ours sends it; whether it came with data.
@@ -163,23 +140,24 @@ impl Linux {
         options: Option<&AckOptions>,
         out: &mut Vec<Transmission>,
     ) {
-        let window = options.map_or(self.window_bytes, |options| u64::from(options.window));
+        let window = options.map_or(self.peer.window(), |options| u64::from(options.window));
         let blocks = ack.sack.as_slice();
-        self.heard = self.heard.max(options.map_or(0, |options| options.stamp));
+        self.peer.take_stamp(options.map_or(0, |options| options.stamp));
         if options.is_some_and(|options| options.opens) && self.acked > 0 {
             // A SYN's ACK that came again.
             return;
         }
         if self.acked == 0 {
             if ack.next == 1 && self.next == 1 {
-                let (sent, again) = self.syn;
-                self.echo = options.filter(|_| self.options.timestamps).map(|o| u64::from(o.echo));
-                let spurious = self.echo.is_some() && self.echo == self.again_since.take();
+                let (sent, again) = (self.peer.called_at(), self.peer.calls_again());
+                self.peer.take_echo(options.map(|options| u64::from(options.echo)));
+                let echo = self.peer.echo();
+                let spurious = echo.is_some() && echo == self.again_since.take();
                 self.open(sent, now, window);
                 if again > 1 && !spurious {
                     self.window.cwnd = 1;
                 }
-                if !self.both_ways {
+                if !self.peer.goes_both_ways() {
                     // The third packet of the handshake: an ACK alone, which goes before data.
                     self.emit(0, false, SegmentFlags::default(), out);
                 }
@@ -196,16 +174,13 @@ impl Linux {
 
     /// Whether any segment may be shorter than others: the last of a group.
     pub(crate) fn makes_parts(&self) -> bool {
-        self.unsent.is_grouped() && self.options.parts
+        self.application.makes_parts()
     }
 
     /// One past the last segment of all that the application is to write, if what has not been sent
     /// goes in whole segments.
     pub(crate) fn end(&self) -> u64 {
-        let left = self.unsent.total().saturating_sub(self.lengths.before(self.next));
-        // The FIN is no data.
-        let next = self.ending.fin.map_or(self.next, |fin| self.next.min(fin));
-        next.saturating_add(left.div_ceil(self.mss)).max(1)
+        self.application.end(self.next)
     }
 
     /// What the header of its SYN is longer by.
@@ -221,7 +196,7 @@ impl Linux {
     #[inline]
     pub(super) fn stamps_at(&self, us: u64, flags: SegmentFlags) -> SegmentOptions {
         let stamp = (us / 1000) as u32;
-        SegmentOptions { stamp, echo: self.heard, flags, marked: false }
+        SegmentOptions { stamp, echo: self.peer.stamp(), flags, marked: false }
     }
 
     pub(crate) fn state(&self) -> State {
@@ -260,5 +235,37 @@ impl Linux {
     /// many repairs began before it did.
     pub(crate) fn totals(&self) -> [u64; 4] {
         [self.segments_sent, self.sent_again_ever, self.timeouts_ever, self.recoveries]
+    }
+
+    /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
+    #[must_use]
+    pub fn echoed(&self, now: Time, echo: u64) -> Time {
+        let ms = (self.clock.us(now) / 1_000).saturating_sub(echo).max(1);
+        Time::from_ps(now.as_ps().saturating_sub(Span::from_ms(ms).as_ps()))
+    }
+
+    /// The SYN went so many times more than once before the connection was there.
+    pub fn repeated_syns(&mut self, times: u32) {
+        self.peer.set_calls_again(times);
+        self.sent_again_ever += u64::from(times);
+        if times > 1 {
+            self.window.cwnd = 1;
+        }
+    }
+
+    /// Where the application keeps the connection open, no FIN follows what it writes.
+    pub(crate) fn stay_open(&mut self) {
+        self.application.stay_open();
+    }
+
+    /// Segments carry so many bytes of SACK blocks from now on.
+    pub(crate) fn reserve(&mut self, blocks: u64) {
+        self.application.reserve(blocks, self.next);
+    }
+
+    /// Whether segment `seq` is a FIN alone.
+    #[inline]
+    pub(crate) fn is_fin(&self, seq: u64) -> bool {
+        self.application.is_fin(seq)
     }
 }

@@ -66,7 +66,7 @@ impl Linux {
             self.take_fast(now, next, &plain);
             let others = self.outstanding();
             self.push_fast((at, now), others, wires);
-            if !self.has_data() || self.unsent.is_bounded() {
+            if !self.has_data() || self.application.is_bounded() {
                 self.make_room(now.tick, self.in_flight().min(others + 1));
                 self.write_more_fast(at, wires);
             }
@@ -76,7 +76,7 @@ impl Linux {
         if let Some((us, last_at, others)) = last {
             self.rack.take_plain(us, last_at, self.acked);
             self.update_pacing_rate_of(others);
-            if !self.unsent.is_done() {
+            if !self.application.is_done() {
                 self.write_single();
             }
             debug_assert_eq!(self.stage, Stage::Open, "nothing is repaired");
@@ -87,8 +87,8 @@ impl Linux {
     /// What an ACK carries.
     #[inline(always)]
     fn hear_plain(&mut self, options: &AckOptions) {
-        self.heard = self.heard.max(options.stamp);
-        self.echo = self.options.timestamps.then_some(u64::from(options.echo));
+        self.peer.take_stamp(options.stamp);
+        self.peer.take_echo(Some(u64::from(options.echo)));
         (self.timeouts, self.backoff) = (0, 0);
         self.take_window(u64::from(options.window));
     }
@@ -143,8 +143,7 @@ impl Linux {
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        let whole = !self.unsent.is_grouped() && self.ending.fin.is_none() && !self.ending.is_due;
-        self.pace.is_off() && whole && self.sacked | self.lost == 0
+        self.pace.is_off() && self.application.goes_freely() && self.sacked | self.lost == 0
     }
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
@@ -176,7 +175,7 @@ impl Linux {
         out: &mut impl Outlet,
     ) -> u32 {
         let room = u64::from(self.window.cwnd.saturating_sub(flight));
-        let end = self.edge().min(self.limit).min(self.next + room);
+        let end = self.edge().min(self.application.limit()).min(self.next + room);
         if end <= self.next {
             return 0;
         }
@@ -191,7 +190,7 @@ impl Linux {
         let mut run = self.first_run(now.us);
         while self.next < end {
             run.first = self.next;
-            (self.next, run.pushes) = self.up_to_push(end);
+            (self.next, run.pushes) = self.application.up_to_push(self.next, end);
             run.count = (self.next - run.first) as u32;
             self.queue.push_run(&run, now.ns, &stamp);
             out.put(at, &run);

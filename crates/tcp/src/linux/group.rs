@@ -16,23 +16,19 @@ impl Linux {
         (quota, group): (u32, u32),
         limited: &mut bool,
     ) -> Option<u64> {
-        let (full, room) = (self.full(), self.room());
-        self.unsent.grow(u64::from(quota) * full);
-        let room = if self.options.parts { room } else { room - room % full };
-        let bytes = match self.unsent.head_bytes() {
-            Some(bytes) => bytes,
-            None if self.unsent.is_grouped() || self.is_fin(self.next) => 0,
-            None => full,
-        };
+        let (full, room) = (self.application.full(), self.room());
+        let bytes = self.application.next_bytes(self.next, quota);
+        let room = self.application.usable(room);
         if bytes.clamp(1, full) > room {
             return None;
         }
         // Of what is less than a segment one at a time is on its way (RFC 896, as Minshall has it),
         // unless it is known that nothing can be added to it.
-        let waits = push == Push::All && self.small >= self.acked;
-        let last = self.unsent.is_last();
+        let waits = push == Push::All && self.application.has_small(self.acked);
+        let last = self.application.is_last();
         if bytes <= full {
-            return (bytes == full || !last || !waits || self.ends_with_fin()).then_some(bytes);
+            return (bytes == full || !last || !waits || self.application.ends_with_fin())
+                .then_some(bytes);
         }
         if push == Push::All && self.defers(now, bytes, group, limited) {
             return None;
@@ -43,38 +39,6 @@ impl Linux {
         }
         let bytes = bytes.min(room).min(most);
         Some(if waits { bytes - bytes % full } else { bytes })
-    }
-
-    /// A group of so many bytes is about to leave; returns how many segments it is. Its last one
-    /// may be shorter than others.
-    pub(super) fn part_group(&mut self, bytes: u64) -> u32 {
-        let full = self.full();
-        let count = bytes.div_ceil(full).max(1);
-        let rest = bytes - (count - 1) * full;
-        if full < self.options.payload {
-            for seq in self.next..self.next + count - 1 {
-                self.lengths.shorten(seq, full);
-            }
-        }
-        let last = self.next + count - 1;
-        self.lengths.shorten(last, rest);
-        if rest < full {
-            self.small = last;
-        }
-        count as u32
-    }
-
-    /// Bytes of data in a full segment now: SACK blocks for the other direction take some.
-    pub(super) fn full(&self) -> u64 {
-        self.mss.saturating_sub(self.reserved).max(1)
-    }
-
-    /// Segments carry so many bytes of SACK blocks from now on.
-    pub(crate) fn reserve(&mut self, blocks: u64) {
-        if blocks > 0 && !self.unsent.is_grouped() && self.options.parts {
-            self.count_bytes();
-        }
-        self.reserved = if self.unsent.is_grouped() { blocks } else { 0 };
     }
 
     /// Most segments of a group: what goes at the pacing rate in a millisecond, and more where the
@@ -88,14 +52,9 @@ impl Linux {
         if shift < 32 {
             bytes += GROUP_BYTES >> shift;
         }
-        let segments = bytes.min(GROUP_BYTES) / self.full();
+        let segments = bytes.min(GROUP_BYTES) / self.application.full();
         (segments.max(self.law.least_group(self.options.group_least)) as u32)
             .min(self.options.group_most)
-    }
-
-    /// Whether the last data carry the FIN: only a connection that closes ends with one.
-    fn ends_with_fin(&self) -> bool {
-        self.closed && !self.ending.stays_open()
     }
 
     /// Whether a group waits for more room, so that it can be larger.
@@ -105,13 +64,13 @@ impl Linux {
             return false;
         }
         let send_room = self.room();
-        let room = u64::from(self.window.cwnd - self.in_flight()) * self.mss;
+        let room = u64::from(self.window.cwnd - self.in_flight()) * self.application.mss();
         let least = send_room.min(room);
-        let last = self.unsent.is_last();
-        if least >= u64::from(group) * self.mss || (!last && least >= bytes) {
+        let last = self.application.is_last();
+        if least >= u64::from(group) * self.application.mss() || (!last && least >= bytes) {
             return false;
         }
-        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.mss);
+        let whole = self.peer.window().min(u64::from(self.window.cwnd) * self.application.mss());
         if least >= whole / u64::from(self.options.group_divisor.max(1)) {
             return false;
         }
@@ -125,7 +84,7 @@ impl Linux {
             *limited = room < send_room;
             return true;
         }
-        !(last && self.ends_with_fin())
+        !(last && self.application.ends_with_fin())
     }
 }
 

@@ -30,7 +30,7 @@ impl Linux {
         if advanced {
             self.timeouts = 0;
         }
-        let wider = ack.window > self.window_bytes || ack.window == 0;
+        let wider = ack.window > self.peer.window() || ack.window == 0;
         let window = advanced || wider || ack.with_data;
         self.acked = ack.next;
         if window {

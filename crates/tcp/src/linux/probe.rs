@@ -65,7 +65,7 @@ impl Linux {
                 let last = self.queue.end() - 1;
                 self.probe_again = self.send_again(now, last, out);
                 let again = u32::from(self.probe_again);
-                self.pace_group(now, (again, self.lengths.of(last)));
+                self.pace_group(now, (again, self.application.lengths().of(last)));
                 self.probe_again
             };
             if sent {

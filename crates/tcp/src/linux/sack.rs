@@ -76,7 +76,7 @@ impl Linux {
         if left >= self.acked && !within {
             return false;
         }
-        if left >= right || right - left > self.widest_window {
+        if left >= right || right - left > self.peer.widest_segments() {
             return false;
         }
         let segments = (right - left) as u32;

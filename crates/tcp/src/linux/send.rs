@@ -68,14 +68,13 @@ impl Linux {
             }
             quota = quota.min(group);
             let Some(bytes) = self.next_group(now, push, (quota, group), limited) else { break };
-            let count = self.part_group(bytes);
-            let pushes = self.unsent.take(bytes);
+            let (count, pushes) = self.application.part_group(self.next, bytes);
             for left in (0..count).rev() {
                 // Whatever was written, a group of several ends with a push (`tcp_output.c`).
                 self.send_new(now, left == 0 && (pushes || count > 1), out);
             }
             self.queue.end_group(count, pushes);
-            self.count_segments();
+            self.application.count_segments(self.next);
             self.make_room(self.clock.tick(now), self.in_flight());
             self.pace_group(now, (count, bytes));
             let first = self.outstanding() == count;
@@ -97,9 +96,7 @@ impl Linux {
     }
 
     pub(super) fn can_send_next(&self) -> bool {
-        let next = if self.is_fin(self.next) { 0 } else { self.mss };
-        let bytes = self.unsent.head_bytes().unwrap_or(next);
-        self.has_data() && bytes.min(self.mss) <= self.room()
+        self.has_data() && self.application.head_bytes(self.next) <= self.room()
     }
 
     pub(super) fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
@@ -110,8 +107,8 @@ impl Linux {
         let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
         self.queue.push(seq, ns, stamp);
         self.next += 1;
-        let single = !self.unsent.is_grouped() && !self.is_fin(seq);
-        let push = pushes || (single && self.ends_push(seq));
+        let single = !self.application.is_grouped() && !self.is_fin(seq);
+        let push = pushes || (single && self.application.ends_push(seq));
         if push {
             self.queue.get_mut(seq).marks |= PUSH;
         }
@@ -144,7 +141,7 @@ impl Linux {
         self.segments_sent += 1;
         out.push(Transmission {
             seq,
-            size: Bytes::new(self.options.segment_size - self.lengths.lacking(seq)),
+            size: Bytes::new(self.options.segment_size - self.application.lengths().lacking(seq)),
             retransmission,
             cwnd: f64::from(self.window.cwnd),
             ssthresh: f64::from(self.window.ssthresh),
@@ -202,7 +199,7 @@ impl Linux {
             if !self.repair(now, seq, out) {
                 break;
             }
-            group = (group.0 + 1, group.1 + self.lengths.of(seq));
+            group = (group.0 + 1, group.1 + self.application.lengths().of(seq));
             if group.0 >= most || sent.is(LAST) {
                 self.pace_group(now, std::mem::take(&mut group));
             }
@@ -259,7 +256,7 @@ impl Linux {
         self.timeouts += 1;
         self.timeouts_ever += 1;
         if self.repair(now, self.queue.first(), out) {
-            self.pace_group(now, (1, self.lengths.of(self.queue.first())));
+            self.pace_group(now, (1, self.application.lengths().of(self.queue.first())));
         }
         self.backoff += 1;
         self.rto = (self.rto << 1).min(self.options.rto_max);
@@ -291,7 +288,7 @@ impl Linux {
     /// For a time-out less than the window was used.
     fn shrink_unused(&mut self, tick: u64) {
         // An application that waits for room to write is not what limits the connection.
-        if self.stage == Stage::Open && !self.waits_for_room() {
+        if self.stage == Stage::Open && !self.application.waits() {
             let used = self.window.used.max(self.options.initial_window);
             if used < self.window.cwnd {
                 let stage = self.stage;

@@ -20,7 +20,7 @@ impl Linux {
     /// Whether the ACK is of a segment from before anything was sent again.
     fn was_delayed(&self) -> bool {
         match self.again_since {
-            Some(ms) => self.echo_before(ms),
+            Some(ms) => self.peer.echoes_before(ms),
             None => self.options.sack || self.acked < self.high,
         }
     }
