@@ -10,6 +10,7 @@ mod alone;
 mod application;
 mod by_class;
 mod clock;
+mod context;
 mod estimator;
 mod excuse;
 mod face;
@@ -43,11 +44,14 @@ use crate::config::SlowStart;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
 use application::Application;
+use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
+use context::AckContext;
+pub use context::Stage;
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
 use hystart_plus_plus::HystartPlusPlus;
-use law::{Facts, LinuxLaw};
+use law::LinuxLaw;
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use pace::Pace;
@@ -63,28 +67,6 @@ pub use write::CallEnds;
 const MOST_BLOCKS: usize = 4;
 /// What a timer of RACK waits for beyond what was computed: two ticks.
 const TIMEOUT_LEAST_US: u64 = 2_000;
-
-/// Where a connection stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Stage {
-    /// All is in order.
-    Open,
-    /// Something was reported out of order, or was sent again.
-    Disorder,
-    /// The window shrinks because of a mark.
-    Cwr,
-    /// Losses are being repaired.
-    Recovery,
-    /// A time-out is being repaired.
-    Loss,
-}
-
-impl Stage {
-    /// Whether the window shrinks.
-    fn reduces(self) -> bool {
-        matches!(self, Self::Cwr | Self::Recovery)
-    }
-}
 
 /// An ACK as it arrives.
 #[derive(Clone, Copy, Debug)]
@@ -295,9 +277,9 @@ impl Linux {
         self.peer.forget_widest();
         self.take_window(window);
         self.timer.clear();
-        self.law.open(&self.facts(now));
-        let (facts, around) = (self.facts(now), self.surroundings(now));
-        self.law.open_paced(&mut self.window, &facts, &around, self.estimator.shortest());
+        let context = self.context(now);
+        self.law.open(&context);
+        self.law.open_paced(&mut self.window, &context);
         self.update_pacing_rate();
         self.open_for_class(now);
     }
@@ -475,34 +457,39 @@ impl Linux {
         self.next < self.application.limit()
     }
 
-    /// Microseconds and ticks.
-    fn instant(&self, now: Time) -> (u64, u64) {
-        (self.clock.us(now), self.clock.tick(now))
+    /// What laws are told of.
+    fn context(&self, now: Time) -> AckContext {
+        self.context_at(self.clock.read(now))
     }
 
-    fn facts(&self, now: Time) -> Facts {
-        self.facts_at(self.instant(now))
-    }
-
-    fn facts_at(&self, (us, tick): (u64, u64)) -> Facts {
-        Facts {
-            us,
-            tick,
+    fn context_at(&self, clock: Reading) -> AckContext {
+        AckContext {
+            clock,
+            stage: self.stage,
             acked: self.acked,
             next: self.next,
+            in_flight: self.in_flight(),
             delivered: self.delivered,
             marked: self.marked,
+            lost: self.lost_ever,
+            sent: self.segments_sent,
+            again: self.sent_again_ever,
+            delivered_at: self.rate.delivered_at,
             last_sent: self.last_sent,
-            stage: self.stage,
+            srtt: self.estimator.srtt_8() >> 3,
+            shortest: self.estimator.shortest(),
+            next_group: self.pace.next(),
+            payload: self.options.payload,
+            initial_window: self.options.initial_window,
+            group_most: self.options.group_most,
         }
     }
 
-    fn set_stage(&mut self, stage: Stage, instant: (u64, u64)) {
-        let facts = self.facts_at(instant);
-        self.law.enters(stage, &mut self.window, &facts);
+    fn set_stage(&mut self, stage: Stage, clock: Reading) {
+        let context = self.context_at(clock);
+        self.law.enters(stage, &mut self.window, &context);
         if stage == Stage::Loss {
-            let around = self.surroundings(Time::ZERO);
-            self.law.times_out(&facts, &around);
+            self.law.times_out(&context);
         }
         self.stage = stage;
         self.reductions.excused &= stage == Stage::Recovery;

@@ -63,10 +63,10 @@ impl Linux {
             // longer for it.
             heard.set_timer |= us - sacked > us - head.at();
         }
-        let facts = self.facts(now);
-        self.law.measured(&mut self.window, rtt, &facts);
+        let context = self.context(now);
+        self.law.measured(&mut self.window, rtt, &context);
         if let (Some(start), Some(rtt)) = (&mut self.start, rtt) {
-            start.measured(&mut self.window, rtt, &facts);
+            start.measured(&mut self.window, rtt, &context);
         }
         heard.rtt = rtt;
     }

@@ -3,10 +3,10 @@
 use burstlab_units::{Span, Time};
 
 use super::clock::Clock;
-use super::law::{Event, Facts, LinuxLaw};
-use super::prr::current_ssthresh;
-use super::window::{INFINITE, LinuxWindow};
-use super::{LinuxOptions, Stage};
+use super::context::{AckContext, Stage};
+use super::law::{Event, LinuxLaw};
+use super::options::LinuxOptions;
+use super::window::{INFINITE, LinuxWindow, current_ssthresh};
 
 /// The window law of a [`Linux`](super::Linux) sender by itself. It is told of each packet that is
 /// sent, acknowledged or lost, and what it makes of the window is what the sender would have, but
@@ -41,19 +41,19 @@ impl LawAlone {
         let clock = Clock::new(options.clock_phase, options.wheel_phase);
         let stage = Stage::Open;
         let mut alone = Self { law, window, clock, stage, acked: 1, next: 1, last_sent: 0 };
-        let facts = alone.facts(now);
-        alone.law.open(&facts);
+        let context = alone.context(now);
+        alone.law.open(&context);
         alone
     }
 
     /// A segment is sent; `idle`: nothing was in flight.
     pub fn on_sent(&mut self, now: Time, idle: bool) {
-        let facts = self.facts(now);
+        let context = self.context(now);
         if idle {
-            self.law.on_event(Event::Start, &mut self.window, &facts);
+            self.law.on_event(Event::Start, &mut self.window, &context);
         }
         self.next += 1;
-        self.last_sent = facts.tick;
+        self.last_sent = context.clock.tick;
     }
 
     /// `segments` are acknowledged, a round trip after the last of them was sent. `limited`: the
@@ -61,10 +61,10 @@ impl LawAlone {
     pub fn on_ack(&mut self, now: Time, rtt: Span, segments: u32, limited: bool) {
         self.acked += u64::from(segments);
         (self.window.is_limit, self.window.most) = (limited, 0);
-        let (facts, us) = (self.facts(now), rtt.as_ps() / 1_000_000);
-        self.law.measured(&mut self.window, Some(us), &facts);
+        let (context, us) = (self.context(now), rtt.as_ps() / 1_000_000);
+        self.law.measured(&mut self.window, Some(us), &context);
         if !self.stage.reduces() {
-            self.law.grow(&mut self.window, segments, &facts);
+            self.law.grow(&mut self.window, segments, &context);
         }
     }
 
@@ -83,8 +83,8 @@ impl LawAlone {
     /// A time-out: all that is in flight is lost.
     pub fn on_timeout(&mut self, now: Time) {
         self.reduce();
-        let facts = self.facts(now);
-        self.law.on_event(Event::Loss, &mut self.window, &facts);
+        let context = self.context(now);
+        self.law.on_event(Event::Loss, &mut self.window, &context);
         self.window.cwnd = 1;
         self.enter(Stage::Loss, now);
     }
@@ -121,21 +121,19 @@ impl LawAlone {
     }
 
     fn enter(&mut self, stage: Stage, now: Time) {
-        let facts = self.facts(now);
-        self.law.enters(stage, &mut self.window, &facts);
+        let context = self.context(now);
+        self.law.enters(stage, &mut self.window, &context);
         self.stage = stage;
     }
 
-    fn facts(&self, now: Time) -> Facts {
-        Facts {
-            us: self.clock.us(now),
-            tick: self.clock.tick(now),
+    fn context(&self, now: Time) -> AckContext {
+        AckContext {
+            clock: self.clock.read(now),
+            stage: self.stage,
             acked: self.acked,
             next: self.next,
-            delivered: self.acked,
-            marked: 0,
             last_sent: self.last_sent,
-            stage: self.stage,
+            ..AckContext::default()
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use burstlab_units::Time;
 
-use super::law::{Cause, Counts, Foreign, LinuxLaw, Standing};
+use super::law::{Cause, Foreign, LinuxLaw};
 use super::prr::Delivery;
 use super::{Heard, Linux, LinuxOptions, Stage};
 use crate::foreign::{Decision, ForeignLaw, Moment};
@@ -17,26 +17,6 @@ impl Linux {
         let mut new = Self::new(options);
         new.law = LinuxLaw::Foreign(Box::new(Foreign::new(law)));
         new
-    }
-
-    fn counts_of_class(&self) -> Counts {
-        Counts {
-            delivered: self.delivered,
-            marked: self.marked,
-            sent: self.segments_sent,
-            again: self.sent_again_ever,
-        }
-    }
-
-    fn standing(&self, now: Time) -> Standing {
-        Standing {
-            now,
-            acked: self.acked,
-            next: self.next,
-            cwnd: self.window.cwnd,
-            shortest: self.estimator.shortest(),
-            counts: self.counts_of_class(),
-        }
     }
 
     /// What is so now.
@@ -70,22 +50,23 @@ impl Linux {
             repairing: self.stage >= Stage::Cwr,
             repeated: self.timeouts > 0,
         };
-        law.fill(self.counts_of_class(), moment)
+        law.fill(&self.context(now), moment)
     }
 
     /// Something happens of which a law may be told.
     pub(super) fn begin_for_class(&mut self) {
-        let counts = self.counts_of_class();
-        if let LinuxLaw::Foreign(law) = &mut self.law {
-            law.begin(counts);
+        if matches!(self.law, LinuxLaw::Foreign(_)) {
+            let context = self.context(Time::ZERO);
+            let LinuxLaw::Foreign(law) = &mut self.law else { return };
+            law.begin(context);
         }
     }
 
     /// The connection is open.
     pub(super) fn open_for_class(&mut self, now: Time) {
-        let standing = self.standing(now);
+        let context = self.context(now);
         if let LinuxLaw::Foreign(law) = &mut self.law {
-            law.open(&standing);
+            law.open(context);
             self.settle_for_class(now);
         }
     }
@@ -103,20 +84,20 @@ impl Linux {
         }
         let sample = self.sample(now, heard, delivery, flight);
         let bits = 8e6 * self.options.payload as f64;
-        let standing = self.standing(now);
+        let context = self.context(now);
         let LinuxLaw::Foreign(law) = &mut self.law else { return };
         if let Some((segments, us)) = sample.rate {
             law.note_rate(segments as f64 * bits / us as f64, sample.idle);
         }
-        law.count(&standing);
+        law.count(self.window.cwnd, context);
     }
 
     /// `acked` segments were delivered, and the window may grow. A law that does not pace is asked
     /// only where its window is what limits the connection, as Reno and CUBIC are.
     pub(super) fn grow(&mut self, now: Time, acked: u32) {
-        let facts = self.facts(now);
+        let context = self.context(now);
         let LinuxLaw::Foreign(law) = &self.law else {
-            return self.law.grow(&mut self.window, acked, &facts);
+            return self.law.grow(&mut self.window, acked, &context);
         };
         let (rules_slow_start, paces) = (law.law.rules_slow_start(), law.law.paces());
         let starts = self.window.in_slow_start() && !rules_slow_start;

@@ -21,8 +21,9 @@ pub(crate) struct Clock {
 }
 
 /// What a clock shows at one time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
+    pub(crate) now: Time,
     pub(crate) ns: u64,
     pub(crate) us: u64,
     pub(crate) tick: u64,
@@ -56,7 +57,7 @@ impl Clock {
     pub(crate) fn read(&self, now: Time) -> Reading {
         let ns = self.ns(now);
         let us = ns / 1_000;
-        Reading { ns, us, tick: us / 1_000 }
+        Reading { now, ns, us, tick: us / 1_000 }
     }
 
     /// When it is so many nanoseconds.

@@ -103,15 +103,15 @@ impl Linux {
         self.estimator.note(rtt);
         self.estimator.measure(now.us - plain.first_at, self.acked, self.next);
         self.settle_rto();
-        let facts = self.facts_at((now.us, now.tick));
-        self.law.measured(&mut self.window, Some(rtt), &facts);
+        let context = self.context_at(now);
+        self.law.measured(&mut self.window, Some(rtt), &context);
         let mut acked = plain.count;
         if let Some(start) = &mut self.start {
-            start.measured(&mut self.window, rtt, &facts);
+            start.measured(&mut self.window, rtt, &context);
             acked = start.allow(&self.window, acked);
         }
-        self.law.arrives(&facts);
-        self.law.grow(&mut self.window, acked, &facts);
+        self.law.arrives(&context);
+        self.law.grow(&mut self.window, acked, &context);
         self.window.stamp = now.tick;
     }
 

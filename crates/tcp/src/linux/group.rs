@@ -3,6 +3,7 @@
 
 use burstlab_units::Time;
 
+use super::options::GROUP_BYTES;
 use super::send::Push;
 use super::{Linux, Stage};
 
@@ -92,5 +93,3 @@ impl Linux {
 const RECENT_NS: u64 = 1_000_000;
 /// A group that may become larger waits for an ACK that comes within this.
 const SOON_NS: u64 = 1_000_000;
-/// `gso_max_size` of a device less what headers may take (65,536 - 192 - 1).
-pub(super) const GROUP_BYTES: u64 = 65_343;

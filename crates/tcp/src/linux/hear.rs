@@ -2,7 +2,7 @@
 
 use burstlab_units::Time;
 
-use super::law::{LinuxLaw, Surroundings};
+use super::law::LinuxLaw;
 use super::prr::Delivery;
 use super::rate::Sample;
 use super::{Arrival, Heard, Linux, Rexmit, Stage};
@@ -39,11 +39,11 @@ impl Linux {
         let mut heard = self.take_reports(now, ack, before);
         (heard.advanced, heard.window) = (advanced, window);
         if !outstanding {
-            self.law.arrives(&self.facts(now));
+            self.law.arrives(&self.context(now));
             return self.on_idle_ack(now, before, &mut heard);
         }
         self.take_acked(now, ack, high, &mut heard);
-        self.law.arrives(&self.facts(now));
+        self.law.arrives(&self.context(now));
         if self.options.rack_adapts {
             self.rack.adapt(heard.newest.prior(), self.delivered);
         }
@@ -146,27 +146,13 @@ impl Linux {
         let excused = self.reductions.excused;
         let mut sample = self.sample(now, heard, delivery, flight);
         (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(self.lost_ever);
-        let (mut facts, around) = (self.facts(now), self.surroundings(now));
+        let mut context = self.context(now);
         if excused {
-            (facts.stage, sample.lost_since) = (Stage::Open, 0);
+            (context.stage, sample.lost_since) = (Stage::Open, 0);
         }
-        if self.law.control(&mut self.window, &sample, &facts, &around) {
-            self.rate.idle(self.delivered + u64::from(around.in_flight));
+        if self.law.control(&mut self.window, &sample, &context) {
+            self.rate.idle(self.delivered + u64::from(context.in_flight));
         }
         self.update_pacing_rate();
-    }
-
-    /// What a law that goes by the rate of delivery knows besides.
-    pub(super) fn surroundings(&self, now: Time) -> Surroundings {
-        Surroundings {
-            in_flight: self.in_flight(),
-            lost: self.lost_ever,
-            delivered_at: self.rate.delivered_at,
-            srtt: self.estimator.srtt_8() >> 3,
-            ahead: self.pace.next().saturating_sub(self.clock.ns(now)) / 1000,
-            payload: self.options.payload,
-            initial_window: self.options.initial_window,
-            group_most: self.options.group_most,
-        }
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::law::Facts;
+use super::context::AckContext;
 use super::window::{INFINITE, LinuxWindow};
 
 /// MIN_RTT_THRESH and MAX_RTT_THRESH in microseconds, MIN_RTT_DIVISOR (section 4.3).
@@ -52,12 +52,12 @@ impl HystartPlusPlus {
     }
 
     /// Takes a round trip in microseconds.
-    pub(crate) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, facts: &Facts) {
+    pub(crate) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, context: &AckContext) {
         if window.ssthresh < INFINITE {
             return;
         }
-        if facts.acked >= self.round_ends {
-            self.begin_round(window, facts);
+        if context.acked >= self.round_ends {
+            self.begin_round(window, context);
         }
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         self.samples += 1;
@@ -74,8 +74,8 @@ impl HystartPlusPlus {
         }
     }
 
-    fn begin_round(&mut self, window: &mut LinuxWindow, facts: &Facts) {
-        self.round_ends = facts.next;
+    fn begin_round(&mut self, window: &mut LinuxWindow, context: &AckContext) {
+        self.round_ends = context.next;
         self.last_least = self.least.take();
         self.samples = 0;
         let Some(conservative) = &mut self.conservative else { return };
@@ -103,7 +103,6 @@ impl HystartPlusPlus {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stage;
     use super::*;
 
     /// Rounds of `count` ACKs with these round trips in ms, from a window of ten on.
@@ -113,16 +112,14 @@ mod tests {
         let mut windows = Vec::new();
         for (round, rtt) in rounds.iter().enumerate() {
             let acked = 100 * round as u64;
-            let (next, stage) = (acked + 100, Stage::Open);
-            let mut facts =
-                Facts { us: 0, tick: 0, acked, next, delivered: 0, marked: 0, last_sent: 0, stage };
+            let mut context = AckContext { acked, next: acked + 100, ..AckContext::default() };
             for _ in 0..count {
-                start.measured(&mut window, 1_000 * rtt, &facts);
+                start.measured(&mut window, 1_000 * rtt, &context);
                 let more = start.allow(&window, 1);
                 if window.in_slow_start() {
                     window.slow_start(more);
                 }
-                facts.acked = acked + 1;
+                context.acked = acked + 1;
             }
             windows.push(window.cwnd);
         }

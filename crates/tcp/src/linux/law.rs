@@ -12,17 +12,16 @@ mod windowed;
 
 use serde::{Deserialize, Serialize};
 
-use super::Stage;
+use super::context::{AckContext, Stage};
+use super::options::{Congestion, LinuxOptions};
 use super::rate::{Sample, Stamp};
 use super::window::LinuxWindow;
 use crate::config::SlowStart;
-use crate::linux::{Congestion, LinuxOptions};
 use bbr::Bbr;
-pub(crate) use bbr::Surroundings;
 use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
-pub(crate) use foreign::{Counts, Foreign, Standing};
+pub(crate) use foreign::Foreign;
 use vegas::LinuxVegas;
 
 /// Why the window is to be reduced, as a law is asked.
@@ -31,23 +30,6 @@ pub(super) enum Cause {
     Loss,
     Mark,
     Timeout,
-}
-
-/// What a law may know of its connection besides the window.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) us: u64,
-    pub(crate) tick: u64,
-    /// All below are acknowledged.
-    pub(crate) acked: u64,
-    /// The next segment to be sent.
-    pub(crate) next: u64,
-    /// Segments delivered so far, and those of them whose ACK had an ECN echo.
-    pub(crate) delivered: u64,
-    pub(crate) marked: u64,
-    /// When data were last sent, in ticks.
-    pub(crate) last_sent: u64,
-    pub(crate) stage: Stage,
 }
 
 /// What happens to a connection.
@@ -116,12 +98,12 @@ impl LinuxLaw {
     }
 
     /// The connection is open.
-    pub(crate) fn open(&mut self, facts: &Facts) {
+    pub(crate) fn open(&mut self, context: &AckContext) {
         match self {
             Self::Reno | Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
-            Self::Cubic(cubic) => cubic.open(facts),
-            Self::Dctcp(dctcp) => dctcp.open(facts),
-            Self::Vegas(vegas) => vegas.open(facts),
+            Self::Cubic(cubic) => cubic.open(context),
+            Self::Dctcp(dctcp) => dctcp.open(context),
+            Self::Vegas(vegas) => vegas.open(context),
         }
     }
 
@@ -138,11 +120,11 @@ impl LinuxLaw {
 
     /// `acked` segments were delivered and the window may grow.
     #[inline]
-    pub(crate) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
+    pub(crate) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, context: &AckContext) {
         match self {
             Self::Reno | Self::Dctcp(_) => window.reno(acked),
-            Self::Cubic(cubic) => cubic.grow(window, acked, facts),
-            Self::Vegas(vegas) => vegas.grow(window, acked, facts),
+            Self::Cubic(cubic) => cubic.grow(window, acked, context),
+            Self::Vegas(vegas) => vegas.grow(window, acked, context),
             Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
         }
     }
@@ -150,11 +132,16 @@ impl LinuxLaw {
     /// An ACK came that acknowledged or reported something; `rtt` is its round trip in
     /// microseconds if it has one.
     #[inline]
-    pub(crate) fn measured(&mut self, window: &mut LinuxWindow, rtt: Option<u64>, facts: &Facts) {
+    pub(crate) fn measured(
+        &mut self,
+        window: &mut LinuxWindow,
+        rtt: Option<u64>,
+        context: &AckContext,
+    ) {
         let Some(rtt) = rtt else { return };
         match self {
             Self::Reno | Self::Dctcp(_) | Self::Bbr(_) | Self::Bbr3(_) => {}
-            Self::Cubic(cubic) => cubic.measured(window, rtt, facts),
+            Self::Cubic(cubic) => cubic.measured(window, rtt, context),
             Self::Vegas(vegas) => vegas.measured(rtt),
             Self::Foreign(foreign) => foreign.measured(rtt),
         }
@@ -162,32 +149,37 @@ impl LinuxLaw {
 
     /// An ACK came, and what it acknowledges is counted as delivered.
     #[inline]
-    pub(crate) fn arrives(&mut self, facts: &Facts) {
+    pub(crate) fn arrives(&mut self, context: &AckContext) {
         match self {
-            Self::Dctcp(dctcp) => dctcp.arrives(facts),
-            Self::Bbr3(bbr) => bbr.note_time(facts.us),
+            Self::Dctcp(dctcp) => dctcp.arrives(context),
+            Self::Bbr3(bbr) => bbr.note_time(context.clock.us),
             _ => {}
         }
     }
 
     /// The stage becomes `stage`.
-    pub(crate) fn enters(&mut self, stage: Stage, window: &mut LinuxWindow, facts: &Facts) {
+    pub(crate) fn enters(&mut self, stage: Stage, window: &mut LinuxWindow, context: &AckContext) {
         match self {
             Self::Reno | Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
-            Self::Cubic(cubic) => cubic.enters(stage, facts),
+            Self::Cubic(cubic) => cubic.enters(stage, context),
             Self::Dctcp(dctcp) => {
-                if stage == Stage::Recovery && stage != facts.stage {
+                if stage == Stage::Recovery && stage != context.stage {
                     dctcp.loses(window);
                 }
             }
-            Self::Vegas(vegas) => vegas.enters(stage, facts),
+            Self::Vegas(vegas) => vegas.enters(stage, context),
         }
     }
 
-    pub(crate) fn on_event(&mut self, event: Event, window: &mut LinuxWindow, facts: &Facts) {
+    pub(crate) fn on_event(
+        &mut self,
+        event: Event,
+        window: &mut LinuxWindow,
+        context: &AckContext,
+    ) {
         match (self, event) {
-            (Self::Cubic(cubic), Event::Start) => cubic.starts(facts),
-            (Self::Vegas(vegas), Event::Start | Event::Restart) => vegas.open(facts),
+            (Self::Cubic(cubic), Event::Start) => cubic.starts(context),
+            (Self::Vegas(vegas), Event::Start | Event::Restart) => vegas.open(context),
             (Self::Dctcp(dctcp), Event::Loss) => dctcp.loses(window),
             _ => {}
         }
@@ -206,17 +198,11 @@ impl LinuxLaw {
 
 /// Laws that pace, and that are told of rates of delivery.
 impl LinuxLaw {
-    /// The connection is open; `shortest` is the round trip of the SYN.
-    pub(crate) fn open_paced(
-        &mut self,
-        window: &mut LinuxWindow,
-        facts: &Facts,
-        around: &Surroundings,
-        shortest: u64,
-    ) {
+    /// The connection is open.
+    pub(crate) fn open_paced(&mut self, window: &mut LinuxWindow, context: &AckContext) {
         match self {
-            Self::Bbr(bbr) => bbr.open(window, facts, around, shortest),
-            Self::Bbr3(bbr) => bbr.open(window, facts, around, shortest),
+            Self::Bbr(bbr) => bbr.open(window, context),
+            Self::Bbr3(bbr) => bbr.open(window, context),
             _ => {}
         }
     }
@@ -236,12 +222,11 @@ impl LinuxLaw {
         &mut self,
         window: &mut LinuxWindow,
         sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
+        context: &AckContext,
     ) -> bool {
         match self {
-            Self::Bbr(bbr) => bbr.control(window, sample, facts, around),
-            Self::Bbr3(bbr) => bbr.control(window, sample, facts, around),
+            Self::Bbr(bbr) => bbr.control(window, sample, context),
+            Self::Bbr3(bbr) => bbr.control(window, sample, context),
             _ => false,
         }
     }
@@ -267,33 +252,28 @@ impl LinuxLaw {
     }
 
     /// A time-out.
-    pub(crate) fn times_out(&mut self, facts: &Facts, around: &Surroundings) {
+    pub(crate) fn times_out(&mut self, context: &AckContext) {
         match self {
-            Self::Bbr(bbr) => bbr.times_out(facts, around),
-            Self::Bbr3(bbr) => bbr.times_out(facts.us),
+            Self::Bbr(bbr) => bbr.times_out(context),
+            Self::Bbr3(bbr) => bbr.times_out(context.clock.us),
             _ => {}
         }
     }
 
     /// A repair was for nothing.
-    pub(crate) fn undo(&mut self, facts: &Facts, around: &Surroundings) {
+    pub(crate) fn undo(&mut self, context: &AckContext) {
         match self {
-            Self::Bbr(bbr) => bbr.undo(facts, around),
-            Self::Bbr3(bbr) => bbr.undo(facts.us),
+            Self::Bbr(bbr) => bbr.undo(context),
+            Self::Bbr3(bbr) => bbr.undo(context.clock.us),
             _ => {}
         }
     }
 
     /// Data go out while nothing is in flight and the application had nothing to send.
-    pub(crate) fn restarts(
-        &mut self,
-        window: &mut LinuxWindow,
-        facts: &Facts,
-        around: &Surroundings,
-    ) {
+    pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, context: &AckContext) {
         match self {
-            Self::Bbr(bbr) => bbr.restarts(window, facts, around),
-            Self::Bbr3(bbr) => bbr.restarts(window, facts.us, around),
+            Self::Bbr(bbr) => bbr.restarts(window, context),
+            Self::Bbr3(bbr) => bbr.restarts(window, context.clock.us, context),
             _ => {}
         }
     }

@@ -9,6 +9,9 @@ use crate::config::SlowStart;
 /// in the kernel that was recorded.
 pub(crate) const SEND_OVERHEAD: u64 = 832;
 
+/// `gso_max_size` of a device less what headers may take (65,536 - 192 - 1).
+pub(super) const GROUP_BYTES: u64 = 65_343;
+
 /// The window law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

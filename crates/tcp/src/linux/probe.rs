@@ -83,10 +83,10 @@ impl Linux {
             self.probed = None;
         } else if ack > probed {
             // The probe repaired a loss, which has to cost what any loss does.
-            let instant = self.instant(now);
+            let instant = self.clock.read(now);
             self.begin_reduction(now, ReducedBy::Loss, Cause::Loss);
             self.set_stage(Stage::Cwr, instant);
-            self.end_reduction(instant.1);
+            self.end_reduction(instant.tick);
             self.keep_open(now);
         } else if !heard.advanced && !heard.is_news() && !heard.sacked {
             self.probed = None;

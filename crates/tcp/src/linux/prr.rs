@@ -3,17 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::law::Cause;
-use super::window::{INFINITE, LinuxWindow};
+use super::window::INFINITE;
 use super::{Linux, ReducedBy, Stage};
 use burstlab_units::Time;
-
-/// The threshold as it is while the window shrinks, else at least three quarters of the window.
-pub(crate) fn current_ssthresh(window: &LinuxWindow, stage: Stage) -> u32 {
-    if stage.reduces() {
-        return window.ssthresh;
-    }
-    window.ssthresh.max((window.cwnd >> 1) + (window.cwnd >> 2))
-}
 
 /// What an ACK delivered.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -79,7 +71,7 @@ impl Linux {
         if self.stage < Stage::Cwr {
             self.undo_marker = None;
             self.begin_reduction(now, ReducedBy::Mark, Cause::Mark);
-            self.set_stage(Stage::Cwr, self.instant(now));
+            self.set_stage(Stage::Cwr, self.clock.read(now));
         }
     }
 }

@@ -120,11 +120,10 @@ impl Linux {
     /// Data are about to be sent.
     pub(super) fn note_sending(&mut self, now: Time) {
         if self.in_flight() == 0 {
-            let facts = self.facts(now);
-            self.law.on_event(Event::Start, &mut self.window, &facts);
+            let context = self.context(now);
+            self.law.on_event(Event::Start, &mut self.window, &context);
             if self.rate.is_idle() && self.law.paces() {
-                let around = self.surroundings(now);
-                self.law.restarts(&mut self.window, &facts, &around);
+                self.law.restarts(&mut self.window, &context);
                 self.update_pacing_rate();
             }
         }
@@ -292,7 +291,7 @@ impl Linux {
             let used = self.window.used.max(self.options.initial_window);
             if used < self.window.cwnd {
                 let stage = self.stage;
-                self.window.ssthresh = super::prr::current_ssthresh(&self.window, stage);
+                self.window.ssthresh = super::window::current_ssthresh(&self.window, stage);
                 self.window.cwnd = (self.window.cwnd + used) >> 1;
             }
             self.window.used = 0;

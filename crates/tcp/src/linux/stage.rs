@@ -1,5 +1,5 @@
 //! What an ACK makes of the stage of a connection: whether it is in order, has to repair losses, or
-//! has repaired them.
+//! has repaired them. Names in brackets are functions of `net/ipv4/tcp_input.c`, Linux 6.12.
 
 use burstlab_units::Time;
 
@@ -14,7 +14,8 @@ const RENEGED_LEAST: u64 = 10;
 
 impl Linux {
     /// An ACK that is not in order: a duplicate, a report, a mark, or any while the stage is not
-    /// open. `before` is the cumulative ACK before it. Returns what may be sent besides new data.
+    /// open (`tcp_fastretrans_alert`). `before` is the cumulative ACK before it. Returns what may
+    /// be sent besides new data.
     pub(super) fn on_dubious(
         &mut self,
         now: Time,
@@ -22,11 +23,13 @@ impl Linux {
         duplicates: u32,
         heard: &mut Heard,
     ) -> Rexmit {
+        // `tcp_force_fast_retransmit`.
         let mut force = duplicates > 0 || (heard.sacked && self.must_retransmit());
         if self.queue.is_empty() {
             self.sacked = 0;
         }
         if heard.ece {
+            // A mark tells of congestion, so that nothing is taken back (RFC 3168 section 6.1.2).
             self.window.prior_ssthresh = 0;
         }
         if heard.reneged && heard.advanced {
@@ -42,6 +45,7 @@ impl Linux {
         let mut first = false;
         match self.stage {
             Stage::Recovery => {
+                // `tcp_add_reno_sack`, else `tcp_try_undo_partial` (RFC 6582 section 3.2 step 3).
                 if !heard.advanced {
                     if !self.options.sack {
                         self.add_duplicates(duplicates, heard.ece);
@@ -49,10 +53,12 @@ impl Linux {
                 } else if self.undo_partial(now, before, &mut force) {
                     return Rexmit::None;
                 }
+                // `tcp_try_undo_dsack` (RFC 3708).
                 if self.undo_by_duplicates(now) {
                     self.try_to_open(now, heard);
                 }
                 self.find_losses(now, heard);
+                // What was taken back may begin anew (RFC 6675 section 5, RFC 8985 section 6.2).
                 if self.stage != Stage::Recovery {
                     if !self.has_to_recover() {
                         return Rexmit::None;
@@ -61,6 +67,7 @@ impl Linux {
                 }
             }
             Stage::Loss => {
+                // `tcp_process_loss`; one lost again begins a repair (RFC 8985 section 6.2).
                 let rexmit = self.on_ack_after_timeout(now, duplicates, heard);
                 self.find_losses(now, heard);
                 if self.stage != Stage::Open && !heard.lost_again {
@@ -76,6 +83,7 @@ impl Linux {
                 false => return Rexmit::None,
             },
         }
+        // `tcp_update_scoreboard` (RFC 6675 section 5).
         if !self.options.rack && force {
             self.mark_by_count(first);
         }
@@ -90,30 +98,34 @@ impl Linux {
     }
 
     /// All of the window that had a loss or a mark is acknowledged; returns whether nothing else is
-    /// to be done.
+    /// to be done. (RFC 5681 section 3.2 step 6, RFC 6937 section 3.)
     fn leave(&mut self, now: Time) -> bool {
-        let instant = self.instant(now);
+        let instant = self.clock.read(now);
         match self.stage {
+            // `tcp_end_cwnd_reduction`, once data beyond the mark are acknowledged.
             Stage::Cwr if self.acked != self.high => {
-                self.end_reduction(instant.1);
+                self.end_reduction(instant.tick);
                 self.set_stage(Stage::Open, instant);
             }
             Stage::Recovery => {
                 if !self.options.sack {
                     self.forget_duplicates();
                 }
+                // `tcp_try_undo_recovery`, else `tcp_end_cwnd_reduction`.
                 if self.undo_recovery(now) {
                     return true;
                 }
-                self.end_reduction(instant.1);
+                self.end_reduction(instant.tick);
             }
             _ => {}
         }
         false
     }
 
-    /// In order, or with some disorder: whether a repair begins.
+    /// In order, or with some disorder: whether a repair begins (`tcp_fastretrans_alert`, its
+    /// `default`).
     fn go_on(&mut self, now: Time, duplicates: u32, heard: &mut Heard) -> bool {
+        // `tcp_reset_reno_sack` and `tcp_add_reno_sack`.
         if !self.options.sack {
             if heard.advanced {
                 self.forget_duplicates();
@@ -132,8 +144,10 @@ impl Linux {
         true
     }
 
+    /// `tcp_try_to_open`.
     fn try_to_open(&mut self, now: Time, heard: &Heard) {
         self.forget_again_since();
+        // RFC 3168 section 6.1.2 (`tcp_enter_cwr`).
         if heard.ece {
             self.enter_cwr(now);
         }
@@ -142,41 +156,47 @@ impl Linux {
         }
     }
 
-    /// Open, or disorder where something is reported, lost or was sent again.
+    /// Open, or disorder where something is reported, lost or was sent again
+    /// (`tcp_try_keep_open`).
     pub(super) fn keep_open(&mut self, now: Time) {
         let order = self.sacked == 0 && self.lost == 0 && !self.any_again();
         let stage = if order { Stage::Open } else { Stage::Disorder };
         if stage != self.stage {
-            self.set_stage(stage, self.instant(now));
+            self.set_stage(stage, self.clock.read(now));
             self.high = self.next;
         }
     }
 
+    /// `tcp_time_to_recover`: something is lost, or `DupThresh` are reported (RFC 6675 section 5).
     fn has_to_recover(&self) -> bool {
         self.lost > 0 || (!self.options.rack && self.sacked + 1 > self.reordering)
     }
 
-    /// Whether what is reported is so far above the cumulative ACK that something is lost.
+    /// Whether what is reported is so far above the cumulative ACK that something is lost
+    /// (`tcp_force_fast_retransmit`).
     pub(super) fn must_retransmit(&self) -> bool {
         self.highest_sacked() > self.acked + u64::from(self.reordering)
     }
 
+    /// `tcp_enter_recovery` (RFC 6675 section 5 step 4, RFC 8985 section 6.2 step 5).
     pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
         self.forget_again_since();
         self.window.prior_ssthresh = 0;
         self.begin_undo();
+        // A reduction for a mark goes on; no two for one window of data (RFC 3168 section 6.1.2).
         if !self.stage.reduces() {
             if !ece {
                 let stage = self.stage;
-                self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
+                self.window.prior_ssthresh = super::window::current_ssthresh(&self.window, stage);
             }
             let by = if ece { ReducedBy::Mark } else { ReducedBy::Loss };
             self.begin_reduction(now, by, Cause::Loss);
         }
         self.recoveries += 1;
-        self.set_stage(Stage::Recovery, self.instant(now));
+        self.set_stage(Stage::Recovery, self.clock.read(now));
     }
 
+    /// `tcp_identify_packet_loss`: New-Reno, or RACK (RFC 8985 section 6.2).
     fn find_losses(&mut self, now: Time, heard: &mut Heard) {
         if self.queue.is_empty() {
             return;
@@ -192,7 +212,8 @@ impl Linux {
         }
     }
 
-    /// New-Reno: the first segment, by duplicate ACKs or by a partial one.
+    /// New-Reno: the first segment, by duplicate ACKs or by a partial one (RFC 6582 section 3.2,
+    /// `tcp_newreno_mark_lost`).
     fn mark_first(&mut self, advanced: bool) {
         let begins = self.stage < Stage::Recovery && self.sacked >= self.reordering;
         let goes_on = self.stage == Stage::Recovery && advanced;
@@ -202,7 +223,8 @@ impl Linux {
         }
     }
 
-    /// Without RACK: what has enough reported segments above it (RFC 6675).
+    /// Without RACK: what has enough reported segments above it (RFC 6675 section 4, IsLost;
+    /// `tcp_mark_head_lost`).
     fn mark_by_count(&mut self, first: bool) {
         if !self.options.sack {
             return;
@@ -235,17 +257,20 @@ impl Linux {
         }
     }
 
-    /// An ACK while what a time-out took for lost is repaired, with F-RTO (RFC 5682 section 3.1).
+    /// An ACK while what a time-out took for lost is repaired (`tcp_process_loss`), with F-RTO (RFC
+    /// 5682 section 3.1, of which the steps are).
     fn on_ack_after_timeout(&mut self, now: Time, duplicates: u32, heard: &Heard) -> Rexmit {
         let recovered = self.acked >= self.high;
+        // Eifel (RFC 4015) or D-SACK (RFC 3708), by `tcp_try_undo_loss`.
         if heard.advanced && self.undo_loss(now, false) {
             return Rexmit::None;
         }
         if self.frto {
-            // Something that was sent once has arrived: not all was lost.
+            // Step 3.b: something that was sent once has arrived, so that not all was lost.
             if heard.original && self.undo_loss(now, true) {
                 return Rexmit::None;
             }
+            // Step 3.a: the loss was real. Step 2.b: new data go. Else as without F-RTO.
             if self.next > self.high {
                 if heard.sacked || duplicates > 0 {
                     self.frto = false;
@@ -258,10 +283,12 @@ impl Linux {
                 self.frto = false;
             }
         }
+        // Step 2.a, with all acknowledged (`tcp_try_undo_recovery`).
         if recovered {
             self.undo_recovery(now);
             return Rexmit::None;
         }
+        // A duplicate ACK after step 2.b: new data have arrived (`tcp_add_reno_sack`).
         if !self.options.sack {
             if self.next > self.high && duplicates > 0 {
                 self.add_duplicates(duplicates, heard.ece);
@@ -272,25 +299,27 @@ impl Linux {
         Rexmit::Lost
     }
 
-    /// The retransmission timer ran out.
+    /// The retransmission timer ran out (`tcp_enter_loss`; RFC 5681 section 3.1).
     pub(super) fn on_loss(&mut self, now: Time) {
         let begins = self.stage < Stage::Recovery;
         self.mark_timed_out(now);
-        let instant = self.instant(now);
+        let instant = self.clock.read(now);
         let again = self.stage == Stage::Loss && self.timeouts == 0;
+        // Not yet for this window of data, or the first time-out since progress.
         if self.stage <= Stage::Disorder || self.high <= self.acked || again {
             let stage = self.stage;
-            self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
+            self.window.prior_ssthresh = super::window::current_ssthresh(&self.window, stage);
             self.window.prior_cwnd = self.window.cwnd;
             self.window.ssthresh = self.threshold(now, Cause::Timeout);
-            let facts = self.facts(now);
-            self.law.on_event(Event::Loss, &mut self.window, &facts);
+            let context = self.context(now);
+            self.law.on_event(Event::Loss, &mut self.window, &context);
             self.begin_undo();
         }
         self.reductions.note(ReducedBy::Timeout);
         self.window.cwnd = self.in_flight() + 1;
         self.window.credit = 0;
-        self.window.stamp = instant.1;
+        self.window.stamp = instant.tick;
+        // So many reported say that what was learnt of reordering was too much.
         if self.stage <= Stage::Disorder && self.sacked >= self.options.reordering {
             self.reordering = self.reordering.min(self.options.reordering);
         }
@@ -298,13 +327,16 @@ impl Linux {
         self.high = self.next;
         self.probed = None;
         self.tells_reduction = self.options.ecn;
+        // RFC 5682 section 3.1 step 1: not within another repair.
         self.frto = self.options.frto && (begins || self.timeouts > 0);
     }
 
-    /// Everything is lost but, with RACK, what was sent less than a round trip ago.
+    /// Everything is lost but, with RACK, what was sent less than a round trip ago (RFC 8985
+    /// section 6.3; `tcp_timeout_mark_lost`).
     fn mark_timed_out(&mut self, now: Time) {
         let us = self.clock.us(now);
         let reneged = self.queue.head().is_some_and(|head| head.is(super::queue::SACKED));
+        // The receiver dropped what it had reported (RFC 2018 section 8).
         if reneged || !self.options.sack {
             self.sacked = 0;
         }
@@ -322,13 +354,14 @@ impl Linux {
         }
     }
 
-    /// Restarts the timer for the time-out.
+    /// Restarts the timer for the time-out (RFC 6298 section 5.3; `tcp_rearm_rto`).
     pub(super) fn rearm(&mut self, now: Time) {
         if self.queue.is_empty() {
             self.timer.clear();
             return;
         }
         let counted = matches!(self.timer.purpose(), Some(Purpose::Probe | Purpose::Reordering));
+        // After a probe or RACK's timer it counts from when the first segment was sent.
         let wait = match counted {
             true => super::clock::ticks(self.timeout_in(now).max(1) as u64),
             false => self.rto,

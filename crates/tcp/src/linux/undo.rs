@@ -38,8 +38,8 @@ impl Linux {
         }
         if self.window.prior_ssthresh > 0 {
             self.window.cwnd = self.law.undone(&self.window);
-            let (facts, around) = (self.facts(now), self.surroundings(now));
-            self.law.undo(&facts, &around);
+            let context = self.context(now);
+            self.law.undo(&context);
             if self.window.prior_ssthresh > self.window.ssthresh {
                 self.window.ssthresh = self.window.prior_ssthresh;
                 self.tells_reduction = false;
@@ -81,7 +81,7 @@ impl Linux {
         if self.holds_on() {
             return true;
         }
-        self.set_stage(Stage::Open, self.instant(now));
+        self.set_stage(Stage::Open, self.clock.read(now));
         false
     }
 
@@ -127,7 +127,7 @@ impl Linux {
             return true;
         }
         if by_frto || self.options.sack {
-            self.set_stage(Stage::Open, self.instant(now));
+            self.set_stage(Stage::Open, self.clock.read(now));
         }
         true
     }

@@ -2,8 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::context::Stage;
+
 /// "Not set yet."
 pub(crate) const INFINITE: u32 = 0x7fff_ffff;
+
+/// The threshold as it is while the window shrinks, else at least three quarters of the window.
+pub(crate) fn current_ssthresh(window: &LinuxWindow, stage: Stage) -> u32 {
+    if stage.reduces() {
+        return window.ssthresh;
+    }
+    window.ssthresh.max((window.cwnd >> 1) + (window.cwnd >> 2))
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LinuxWindow {

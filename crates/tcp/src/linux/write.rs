@@ -4,10 +4,10 @@ use burstlab_units::Time;
 
 use super::Linux;
 use super::application::CALL;
-use super::group::GROUP_BYTES;
 use super::law::Event;
-use super::prr::current_ssthresh;
+use super::options::GROUP_BYTES;
 use super::send::Push;
+use super::window::current_ssthresh;
 use crate::segment::{Outlet, Transmission};
 
 /// How a call of an application that writes ends.
@@ -180,8 +180,8 @@ impl Linux {
         if !self.options.restart_after_idle || !rests || idle <= self.rto {
             return;
         }
-        let facts = self.facts(now);
-        self.law.on_event(Event::Restart, &mut self.window, &facts);
+        let context = self.context(now);
+        self.law.on_event(Event::Restart, &mut self.window, &context);
         let window = &mut self.window;
         window.ssthresh = current_ssthresh(window, self.stage);
         let least = self.options.initial_window.min(window.cwnd);

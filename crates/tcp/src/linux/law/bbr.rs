@@ -6,10 +6,10 @@ mod policer;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::context::{AckContext, Stage};
 use super::super::rate::Sample;
 use super::super::window::{INFINITE, LinuxWindow};
 use super::windowed::WindowedMax;
-use super::{Facts, Stage};
 use policer::Policer;
 
 /// Gains are in 1/256, rates in 2^-24 segments a microsecond.
@@ -36,7 +36,7 @@ const EXTRA_MOST: u64 = 1 << 20;
 /// Below this, in bytes a second, a segment goes at a time.
 const SLOW_RATE: u64 = 1_200_000 >> 3;
 /// Bytes of a group at most.
-const GROUP_BYTES: u64 = super::super::group::GROUP_BYTES;
+const GROUP_BYTES: u64 = super::super::options::GROUP_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Mode {
@@ -44,22 +44,6 @@ enum Mode {
     Drain,
     ProbeBandwidth,
     ProbeRtt,
-}
-
-/// What BBR knows besides the window and the facts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) in_flight: u32,
-    pub(crate) lost: u64,
-    /// When data were last delivered.
-    pub(crate) delivered_at: u64,
-    pub(crate) srtt: u64,
-    /// By how much the next group has to wait, in us.
-    pub(crate) ahead: u64,
-    pub(crate) payload: u64,
-    pub(crate) initial_window: u32,
-    /// Most segments of a group; 1: there are no groups.
-    pub(crate) group_most: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -134,28 +118,22 @@ impl Bbr {
         }
     }
 
-    pub(crate) fn open(
-        &mut self,
-        window: &mut LinuxWindow,
-        facts: &Facts,
-        around: &Surroundings,
-        shortest: u64,
-    ) {
+    pub(crate) fn open(&mut self, window: &mut LinuxWindow, context: &AckContext) {
         *self = Self::new(self.phase);
         window.ssthresh = INFINITE;
-        self.round_ends = facts.delivered;
-        (self.shortest, self.shortest_at) = (shortest, facts.tick);
-        self.policer.begin(facts, around);
-        self.epoch_at = facts.us;
-        self.begin_rate(window.cwnd, around);
+        self.round_ends = context.delivered;
+        (self.shortest, self.shortest_at) = (context.shortest, context.clock.tick);
+        self.policer.begin(context);
+        self.epoch_at = context.clock.us;
+        self.begin_rate(window.cwnd, context);
     }
 
     /// The pacing rate before any delivery: the window in a round trip.
-    fn begin_rate(&mut self, cwnd: u32, around: &Surroundings) {
-        self.seen_rtt = around.srtt > 0;
-        let rtt = if self.seen_rtt { around.srtt } else { 1000 };
+    fn begin_rate(&mut self, cwnd: u32, context: &AckContext) {
+        self.seen_rtt = context.srtt > 0;
+        let rtt = if self.seen_rtt { context.srtt } else { 1000 };
         let rate = (u64::from(cwnd) << RATE_SHIFT) / rtt;
-        self.pacing_rate = bytes_a_second(rate, HIGH_GAIN, around.payload);
+        self.pacing_rate = bytes_a_second(rate, HIGH_GAIN, context.payload);
     }
 
     pub(super) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
@@ -174,18 +152,18 @@ impl Bbr {
         window.cwnd
     }
 
-    pub(crate) fn undo(&mut self, facts: &Facts, around: &Surroundings) {
+    pub(crate) fn undo(&mut self, context: &AckContext) {
         self.policer = Policer::default();
-        self.policer.begin(facts, around);
+        self.policer.begin(context);
     }
 
     /// A time-out.
-    pub(crate) fn times_out(&mut self, facts: &Facts, around: &Surroundings) {
+    pub(crate) fn times_out(&mut self, context: &AckContext) {
         self.prior_stage = Stage::Loss;
         self.full_rate = 0;
         self.round_begins = true;
         let sample = Sample { lost: 1, ..Sample::default() };
-        self.sample_policer(&sample, facts, around);
+        self.sample_policer(&sample, context);
     }
 
     fn max_rate(&self) -> u64 {
@@ -201,32 +179,31 @@ impl Bbr {
         &mut self,
         window: &mut LinuxWindow,
         sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
+        context: &AckContext,
     ) -> bool {
-        self.take_rate(sample, facts, around);
-        self.take_aggregation(sample, window.cwnd, around);
-        self.follow_cycle(sample, around);
+        self.take_rate(sample, context);
+        self.take_aggregation(sample, window.cwnd, context);
+        self.follow_cycle(sample, context);
         self.look_whether_full(sample);
-        self.drain(window, around);
-        let idle = self.look_for_shortest(window, sample, facts, around);
+        self.drain(window, context);
+        let idle = self.look_for_shortest(window, sample, context);
         self.set_gains();
         let rate = self.rate();
-        self.set_pacing(window.cwnd, rate, around);
-        self.set_window(window, sample, facts, around, rate);
+        self.set_pacing(window.cwnd, rate, context);
+        self.set_window(window, sample, context, rate);
         idle
     }
 
-    fn take_rate(&mut self, sample: &Sample, facts: &Facts, around: &Surroundings) {
+    fn take_rate(&mut self, sample: &Sample, context: &AckContext) {
         self.round_begins = false;
         let Some((delivered, interval)) = sample.rate else { return };
         if sample.prior >= self.round_ends {
-            self.round_ends = facts.delivered;
+            self.round_ends = context.delivered;
             self.rounds += 1;
             self.round_begins = true;
             self.conserves = false;
         }
-        self.sample_policer(sample, facts, around);
+        self.sample_policer(sample, context);
         let rate = (delivered << RATE_SHIFT) / interval;
         if !sample.idle || rate >= self.max_rate() {
             self.rates.take(self.rounds, rate, RATE_ROUNDS);
@@ -234,7 +211,7 @@ impl Bbr {
     }
 
     /// ACKs that come at once tell of more than was expected.
-    fn take_aggregation(&mut self, sample: &Sample, cwnd: u32, around: &Surroundings) {
+    fn take_aggregation(&mut self, sample: &Sample, cwnd: u32, context: &AckContext) {
         if sample.acked == 0 || sample.rate.is_none() {
             return;
         }
@@ -246,12 +223,12 @@ impl Bbr {
                 self.extra[self.extra_now] = 0;
             }
         }
-        let time = around.delivered_at.saturating_sub(self.epoch_at);
+        let time = context.delivered_at.saturating_sub(self.epoch_at);
         let mut expected = product(self.rate(), time) >> RATE_SHIFT;
         let acked = u64::from(sample.acked);
         if self.epoch_acked <= expected || self.epoch_acked + acked >= EXTRA_MOST {
             self.epoch_acked = 0;
-            self.epoch_at = around.delivered_at;
+            self.epoch_at = context.delivered_at;
             expected = 0;
         }
         self.epoch_acked = (self.epoch_acked + acked).min(EXTRA_MOST - 1);
@@ -271,14 +248,14 @@ impl Bbr {
         }
     }
 
-    fn drain(&mut self, window: &mut LinuxWindow, around: &Surroundings) {
-        let target = |bbr: &Self| bbr.aim(bbr.max_rate(), UNIT, around);
+    fn drain(&mut self, window: &mut LinuxWindow, context: &AckContext) {
+        let target = |bbr: &Self| bbr.aim(bbr.max_rate(), UNIT, context);
         if self.mode == Mode::Startup && self.full {
             self.mode = Mode::Drain;
             window.ssthresh = target(self);
         }
-        if self.mode == Mode::Drain && self.in_network(around.in_flight, around) <= target(self) {
-            self.begin_cycle(around);
+        if self.mode == Mode::Drain && self.in_network(context.in_flight, context) <= target(self) {
+            self.begin_cycle(context);
         }
     }
 
@@ -288,13 +265,12 @@ impl Bbr {
         &mut self,
         window: &mut LinuxWindow,
         sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
+        context: &AckContext,
     ) -> bool {
-        let expired = facts.tick > self.shortest_at + RTT_TICKS;
+        let expired = context.clock.tick > self.shortest_at + RTT_TICKS;
         let counts = |&rtt: &u64| rtt < self.shortest || (expired && !sample.delayed);
         if let Some(rtt) = sample.rtt.filter(counts) {
-            (self.shortest, self.shortest_at) = (rtt, facts.tick);
+            (self.shortest, self.shortest_at) = (rtt, context.clock.tick);
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
@@ -308,16 +284,16 @@ impl Bbr {
             return false;
         }
         match self.probe_until {
-            None if around.in_flight <= WINDOW_LEAST => {
-                self.probe_until = Some(facts.tick + PROBE_TICKS);
+            None if context.in_flight <= WINDOW_LEAST => {
+                self.probe_until = Some(context.clock.tick + PROBE_TICKS);
                 self.probe_round_done = false;
-                self.round_ends = facts.delivered;
+                self.round_ends = context.delivered;
             }
             None => {}
             Some(until) => {
                 self.probe_round_done |= self.round_begins;
                 if self.probe_round_done {
-                    self.end_probe(window, until, facts, around);
+                    self.end_probe(window, until, context);
                 }
             }
         }
@@ -325,20 +301,14 @@ impl Bbr {
     }
 
     /// The look for the shortest round trip is over, if it has lasted until after `until`.
-    fn end_probe(
-        &mut self,
-        window: &mut LinuxWindow,
-        until: u64,
-        facts: &Facts,
-        around: &Surroundings,
-    ) {
-        if facts.tick <= until {
+    fn end_probe(&mut self, window: &mut LinuxWindow, until: u64, context: &AckContext) {
+        if context.clock.tick <= until {
             return;
         }
-        self.shortest_at = facts.tick;
+        self.shortest_at = context.clock.tick;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         match self.full {
-            true => self.begin_cycle(around),
+            true => self.begin_cycle(context),
             false => self.mode = Mode::Startup,
         }
     }
@@ -346,30 +316,25 @@ impl Bbr {
     /// Data go out while nothing is in flight and the application had nothing to send: it paces at
     /// the rate, and does not look for the shortest round trip, since the pause has drained the
     /// queue (`bbr_cwnd_event`).
-    pub(super) fn restarts(
-        &mut self,
-        window: &mut LinuxWindow,
-        facts: &Facts,
-        around: &Surroundings,
-    ) {
+    pub(super) fn restarts(&mut self, window: &mut LinuxWindow, context: &AckContext) {
         self.idle_restart = true;
-        (self.epoch_at, self.epoch_acked) = (facts.us, 0);
+        (self.epoch_at, self.epoch_acked) = (context.clock.us, 0);
         match (self.mode, self.probe_until) {
             (Mode::ProbeBandwidth, _) => {
                 let (gain, rate) = (self.pacing_gain, self.rate());
                 self.pacing_gain = UNIT;
-                self.set_pacing(window.cwnd, rate, around);
+                self.set_pacing(window.cwnd, rate, context);
                 self.pacing_gain = gain;
             }
-            (Mode::ProbeRtt, Some(until)) => self.end_probe(window, until, facts, around),
+            (Mode::ProbeRtt, Some(until)) => self.end_probe(window, until, context),
             _ => {}
         }
     }
 
-    fn set_pacing(&mut self, cwnd: u32, rate: u64, around: &Surroundings) {
-        let rate = bytes_a_second(rate, self.pacing_gain, around.payload);
-        if !self.seen_rtt && around.srtt > 0 {
-            self.begin_rate(cwnd, around);
+    fn set_pacing(&mut self, cwnd: u32, rate: u64, context: &AckContext) {
+        let rate = bytes_a_second(rate, self.pacing_gain, context.payload);
+        if !self.seen_rtt && context.srtt > 0 {
+            self.begin_rate(cwnd, context);
         }
         if self.full || rate > self.pacing_rate {
             self.pacing_rate = rate;
@@ -380,19 +345,18 @@ impl Bbr {
         &mut self,
         window: &mut LinuxWindow,
         sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
+        context: &AckContext,
         rate: u64,
     ) {
         if sample.acked > 0 {
-            let (cwnd, conserves) = self.conserve(window.cwnd, sample, facts, around);
+            let (cwnd, conserves) = self.conserve(window.cwnd, sample, context);
             let mut cwnd = cwnd;
             if !conserves {
                 let aim = self.product(rate, self.window_gain) + self.extra_window();
-                let aim = self.with_budget(aim, around) as u32;
+                let aim = self.with_budget(aim, context) as u32;
                 if self.full {
                     cwnd = (cwnd + sample.acked).min(aim);
-                } else if cwnd < aim || facts.delivered < 10 {
+                } else if cwnd < aim || context.delivered < 10 {
                     cwnd += sample.acked;
                 }
                 cwnd = cwnd.max(WINDOW_LEAST);
@@ -405,26 +369,20 @@ impl Bbr {
     }
 
     /// In the first round of a repair a segment goes for each that arrived.
-    fn conserve(
-        &mut self,
-        cwnd: u32,
-        sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
-    ) -> (u32, bool) {
-        let stage = facts.stage;
+    fn conserve(&mut self, cwnd: u32, sample: &Sample, context: &AckContext) -> (u32, bool) {
+        let stage = context.stage;
         let before = std::mem::replace(&mut self.prior_stage, stage);
         let mut cwnd = if sample.lost > 0 { cwnd.saturating_sub(sample.lost).max(1) } else { cwnd };
         if stage == Stage::Recovery && before != Stage::Recovery {
             self.conserves = true;
-            self.round_ends = facts.delivered;
-            cwnd = around.in_flight + sample.acked;
+            self.round_ends = context.delivered;
+            cwnd = context.in_flight + sample.acked;
         } else if before >= Stage::Recovery && stage < Stage::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
             self.conserves = false;
         }
         if self.conserves {
-            return (cwnd.max(around.in_flight + sample.acked), true);
+            return (cwnd.max(context.in_flight + sample.acked), true);
         }
         (cwnd, false)
     }
@@ -448,20 +406,20 @@ impl Bbr {
     }
 
     /// Room for groups, even, and for the cycle's first phase.
-    fn with_budget(&self, segments: u64, around: &Surroundings) -> u64 {
-        let whole = (segments + 3 * self.group(around) + 1) & !1;
+    fn with_budget(&self, segments: u64, context: &AckContext) -> u64 {
+        let whole = (segments + 3 * self.group(context) + 1) & !1;
         let probes = self.mode == Mode::ProbeBandwidth && self.cycle == 0;
         whole + if probes { 2 } else { 0 }
     }
 
-    fn aim(&self, rate: u64, gain: u64, around: &Surroundings) -> u32 {
-        self.with_budget(self.product(rate, gain), around) as u32
+    fn aim(&self, rate: u64, gain: u64, context: &AckContext) -> u32 {
+        self.with_budget(self.product(rate, gain), context) as u32
     }
 
     /// Segments of a group.
-    fn group(&self, around: &Surroundings) -> u64 {
+    fn group(&self, context: &AckContext) -> u64 {
         let bytes = (self.pacing_rate >> 10).min(GROUP_BYTES);
-        (bytes / around.payload).max(self.least_group()).min(127)
+        (bytes / context.payload).max(self.least_group()).min(127)
     }
 
     pub(crate) fn least_group(&self) -> u64 {
@@ -469,9 +427,9 @@ impl Bbr {
     }
 
     /// What will be in the network when the next group may leave.
-    fn in_network(&self, flight: u32, around: &Surroundings) -> u32 {
-        let delivered = product(self.rate(), around.ahead) >> RATE_SHIFT;
-        let probing = if self.pacing_gain > UNIT { self.group(around) } else { 0 };
+    fn in_network(&self, flight: u32, context: &AckContext) -> u32 {
+        let delivered = product(self.rate(), context.ahead()) >> RATE_SHIFT;
+        let probing = if self.pacing_gain > UNIT { self.group(context) } else { 0 };
         (u64::from(flight) + probing).saturating_sub(delivered) as u32
     }
 

@@ -9,11 +9,11 @@ mod undo;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::context::{AckContext, Stage};
 use super::super::rate::Sample;
 use super::super::window::{INFINITE, LinuxWindow};
-use super::bbr::{RATE_SHIFT, Surroundings};
+use super::bbr::RATE_SHIFT;
 use super::windowed::WindowedMax;
-use super::{Facts, Stage};
 use undo::Undo;
 
 /// A gain of one.
@@ -187,31 +187,25 @@ impl Bbr3 {
     }
 
     /// OnInit.
-    pub(super) fn open(
-        &mut self,
-        window: &mut LinuxWindow,
-        facts: &Facts,
-        around: &Surroundings,
-        shortest: u64,
-    ) {
+    pub(super) fn open(&mut self, window: &mut LinuxWindow, context: &AckContext) {
         *self = Self::new(self.phase, self.sack);
         window.ssthresh = INFINITE;
-        (self.now, self.delivered_now) = (facts.us, facts.delivered);
-        self.round_ends = facts.delivered;
-        self.loss_round_ends = facts.delivered;
-        let measured = (shortest < u64::from(u32::MAX)).then_some(shortest);
-        (self.min_rtt, self.min_rtt_at) = (measured, facts.us);
-        (self.probe_rtt_min, self.probe_rtt_min_at) = (measured, facts.us);
-        self.extra_at = facts.us;
-        self.begin_rate(window.cwnd, around);
+        (self.now, self.delivered_now) = (context.clock.us, context.delivered);
+        self.round_ends = context.delivered;
+        self.loss_round_ends = context.delivered;
+        let measured = (context.shortest < u64::from(u32::MAX)).then_some(context.shortest);
+        (self.min_rtt, self.min_rtt_at) = (measured, context.clock.us);
+        (self.probe_rtt_min, self.probe_rtt_min_at) = (measured, context.clock.us);
+        self.extra_at = context.clock.us;
+        self.begin_rate(window.cwnd, context);
     }
 
     /// InitPacingRate: the window in a round trip, with the gain of Startup.
-    fn begin_rate(&mut self, cwnd: u32, around: &Surroundings) {
-        self.seen_rtt = around.srtt > 0;
-        let rtt = if self.seen_rtt { around.srtt } else { 1_000 };
+    fn begin_rate(&mut self, cwnd: u32, context: &AckContext) {
+        self.seen_rtt = context.srtt > 0;
+        let rtt = if self.seen_rtt { context.srtt } else { 1_000 };
         let rate = (u64::from(cwnd) << RATE_SHIFT) / rtt;
-        self.pacing_rate = paced(rate, STARTUP_PACING, around.payload);
+        self.pacing_rate = paced(rate, STARTUP_PACING, context.payload);
     }
 
     /// The time has come to `us`.
@@ -251,28 +245,27 @@ impl Bbr3 {
         &mut self,
         window: &mut LinuxWindow,
         sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
+        context: &AckContext,
     ) -> bool {
-        (self.now, self.delivered_now) = (facts.us, facts.delivered);
-        self.follow_stage(window, facts.stage);
+        (self.now, self.delivered_now) = (context.clock.us, context.delivered);
+        self.follow_stage(window, context.stage);
         let rate = sample.rate.map_or(0, |(delivered, us)| (delivered << RATE_SHIFT) / us);
-        self.update_latest(rate, sample, facts);
-        self.update_max_rate(rate, sample, facts);
+        self.update_latest(rate, sample, context);
+        self.update_max_rate(rate, sample, context);
         self.adapt_short_term(window);
         self.update_aggregation(sample, window.cwnd);
         self.look_whether_full(rate, sample);
-        self.look_whether_startup_is_over(sample, facts);
-        self.look_whether_drained(around);
-        self.follow_cycle(window, rate, sample, around);
+        self.look_whether_startup_is_over(sample, context);
+        self.look_whether_drained(context);
+        self.follow_cycle(window, rate, sample, context);
         self.update_min_rtt(sample);
-        let probes = self.check_probe_rtt(window, sample, facts, around);
+        let probes = self.check_probe_rtt(window, sample, context);
         if self.loss_round_begins {
             self.rate_latest = rate;
             self.inflight_latest = sample.rate.map_or(0, |(delivered, _)| delivered);
         }
-        self.set_pacing(window.cwnd, around);
-        self.set_window(window, sample, facts, around);
+        self.set_pacing(window.cwnd, context);
+        self.set_window(window, sample, context);
         self.undo.is_fresh = false;
         probes
     }
@@ -286,25 +279,25 @@ impl Bbr3 {
     }
 
     /// UpdateLatestDeliverySignals.
-    fn update_latest(&mut self, rate: u64, sample: &Sample, facts: &Facts) {
+    fn update_latest(&mut self, rate: u64, sample: &Sample, context: &AckContext) {
         self.loss_round_begins = false;
         let Some((delivered, _)) = sample.rate else { return };
         self.rate_latest = self.rate_latest.max(rate);
         self.inflight_latest = self.inflight_latest.max(delivered);
         if sample.prior >= self.loss_round_ends {
-            self.loss_round_ends = facts.delivered;
+            self.loss_round_ends = context.delivered;
             self.loss_round_begins = true;
         }
     }
 
     /// UpdateMaxBw, with UpdateRound.
-    fn update_max_rate(&mut self, rate: u64, sample: &Sample, facts: &Facts) {
+    fn update_max_rate(&mut self, rate: u64, sample: &Sample, context: &AckContext) {
         self.round_begins = false;
         if sample.rate.is_none() {
             return;
         }
         if sample.prior >= self.round_ends {
-            self.begin_round(facts);
+            self.begin_round(context);
             self.rounds += 1;
             self.rounds_since_up += 1;
             self.round_begins = true;
@@ -314,8 +307,8 @@ impl Bbr3 {
         }
     }
 
-    fn begin_round(&mut self, facts: &Facts) {
-        self.round_ends = facts.delivered;
+    fn begin_round(&mut self, context: &AckContext) {
+        self.round_ends = context.delivered;
     }
 
     /// AdaptLowerBoundsFromCongestion, once a round.
@@ -366,11 +359,11 @@ impl Bbr3 {
     }
 
     /// CheckStartupDone.
-    fn look_whether_startup_is_over(&mut self, sample: &Sample, facts: &Facts) {
+    fn look_whether_startup_is_over(&mut self, sample: &Sample, context: &AckContext) {
         if self.mode != Bbr3Mode::Startup {
             return;
         }
-        let repairs = facts.stage == Stage::Recovery && self.loss_round_begins;
+        let repairs = context.stage == Stage::Recovery && self.loss_round_begins;
         let many = !self.sack || self.lost_runs >= STARTUP_LOSSES;
         if repairs && many && self.is_too_high(sample.lost_since, sample.sent_in_flight) {
             self.undo.mode = Some(Bbr3Mode::Startup);
@@ -387,9 +380,9 @@ impl Bbr3 {
     }
 
     /// CheckDrainDone.
-    fn look_whether_drained(&mut self, around: &Surroundings) {
+    fn look_whether_drained(&mut self, context: &AckContext) {
         let late = self.rounds > self.drain_round + DRAIN_ROUNDS;
-        let drained = u64::from(around.in_flight) <= self.inflight(ONE, around);
+        let drained = u64::from(context.in_flight) <= self.inflight(ONE, context);
         if self.mode == Bbr3Mode::Drain && (drained || late) {
             self.start_down();
         }
@@ -401,48 +394,42 @@ impl Bbr3 {
     }
 
     /// SetPacingRateWithGain, and before a round trip was measured InitPacingRate.
-    fn set_pacing(&mut self, cwnd: u32, around: &Surroundings) {
-        if !self.seen_rtt && around.srtt > 0 {
-            self.begin_rate(cwnd, around);
+    fn set_pacing(&mut self, cwnd: u32, context: &AckContext) {
+        if !self.seen_rtt && context.srtt > 0 {
+            self.begin_rate(cwnd, context);
         }
-        let rate = self.paced(self.pacing_gain(), around);
+        let rate = self.paced(self.pacing_gain(), context);
         if rate > 0 && (self.full || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
     }
 
     /// The rate with a gain, less the margin.
-    fn paced(&self, gain: u64, around: &Surroundings) -> u64 {
-        paced(self.rate(), gain, around.payload) * (100 - MARGIN_PERCENT) / 100
+    fn paced(&self, gain: u64, context: &AckContext) -> u64 {
+        paced(self.rate(), gain, context.payload) * (100 - MARGIN_PERCENT) / 100
     }
 
     /// SetPacingRateWithGain(1).
-    fn pace_at_rate(&mut self, around: &Surroundings) {
-        let rate = self.paced(ONE, around);
+    fn pace_at_rate(&mut self, context: &AckContext) {
+        let rate = self.paced(ONE, context);
         if rate > 0 && (self.full || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
     }
 
     /// SetCwnd.
-    fn set_window(
-        &mut self,
-        window: &mut LinuxWindow,
-        sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
-    ) {
+    fn set_window(&mut self, window: &mut LinuxWindow, sample: &Sample, context: &AckContext) {
         let (acked, mut cwnd) = (u64::from(sample.acked), u64::from(window.cwnd));
-        let most = self.bdp_times(self.window_gain(), around) + self.extra.get();
-        let most = self.with_budget(most, around);
+        let most = self.bdp_times(self.window_gain(), context) + self.extra.get();
+        let most = self.with_budget(most, context);
         if self.full {
             cwnd = (cwnd + acked).min(most);
-        } else if cwnd < most || facts.delivered < u64::from(around.initial_window) {
+        } else if cwnd < most || context.delivered < u64::from(context.initial_window) {
             cwnd += acked;
         }
         cwnd = cwnd.max(WINDOW_LEAST);
         if self.mode == Bbr3Mode::ProbeRtt {
-            cwnd = cwnd.min(self.probe_rtt_window(around));
+            cwnd = cwnd.min(self.probe_rtt_window(context));
         }
         window.cwnd = cwnd.min(self.cap()).min(u64::from(INFINITE)) as u32;
     }
@@ -470,28 +457,28 @@ impl Bbr3 {
     }
 
     /// BDPMultiple.
-    fn bdp_times(&self, gain: u64, around: &Surroundings) -> u64 {
-        self.min_rtt.map_or(u64::from(around.initial_window), |rtt| times(self.rate(), rtt, gain))
+    fn bdp_times(&self, gain: u64, context: &AckContext) -> u64 {
+        self.min_rtt.map_or(u64::from(context.initial_window), |rtt| times(self.rate(), rtt, gain))
     }
 
     /// QuantizationBudget.
-    fn with_budget(&self, segments: u64, around: &Surroundings) -> u64 {
-        let least = (3 * self.group(around)).max(WINDOW_LEAST);
+    fn with_budget(&self, segments: u64, context: &AckContext) -> u64 {
+        let least = (3 * self.group(context)).max(WINDOW_LEAST);
         segments.max(least) + if self.mode == Bbr3Mode::Up { 2 } else { 0 }
     }
 
     /// Inflight.
-    fn inflight(&self, gain: u64, around: &Surroundings) -> u64 {
-        self.with_budget(self.bdp_times(gain, around), around)
+    fn inflight(&self, gain: u64, context: &AckContext) -> u64 {
+        self.with_budget(self.bdp_times(gain, context), context)
     }
 
     /// SetSendQuantum, in segments.
-    fn group(&self, around: &Surroundings) -> u64 {
-        if around.group_most <= 1 {
+    fn group(&self, context: &AckContext) -> u64 {
+        if context.group_most <= 1 {
             return 1;
         }
         let bytes = (self.pacing_rate / (1_000_000 / GROUP_US)).min(GROUP_BYTES);
-        (bytes / around.payload).max(self.least_group())
+        (bytes / context.payload).max(self.least_group())
     }
 
     pub(crate) fn least_group(&self) -> u64 {

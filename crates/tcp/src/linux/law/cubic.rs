@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::clock::ticks;
+use super::super::context::{AckContext, Stage};
+use super::super::window::LinuxWindow;
 use super::hystart::Hystart;
-use super::{Facts, LinuxWindow, Stage};
-use crate::linux::clock::ticks;
 
 /// beta and what it is out of (RFC 9438 section 4.6).
 const BETA: u32 = 717;
@@ -56,24 +57,24 @@ impl Cubic {
         }
     }
 
-    pub(super) fn open(&mut self, facts: &Facts) {
+    pub(super) fn open(&mut self, context: &AckContext) {
         *self = Self::new(self.hystart.is_some());
         if let Some(hystart) = &mut self.hystart {
-            hystart.begin(facts);
+            hystart.begin(context);
         }
     }
 
-    pub(super) fn enters(&mut self, stage: Stage, facts: &Facts) {
+    pub(super) fn enters(&mut self, stage: Stage, context: &AckContext) {
         if stage == Stage::Loss {
-            self.open(facts);
+            self.open(context);
         }
     }
 
     /// Time without data does not count (RFC 9438 section 5.8).
-    pub(super) fn starts(&mut self, facts: &Facts) {
-        let idle = facts.tick.saturating_sub(facts.last_sent);
+    pub(super) fn starts(&mut self, context: &AckContext) {
+        let idle = context.clock.tick.saturating_sub(context.last_sent);
         if let Some(epoch) = &mut self.epoch {
-            *epoch = (*epoch + idle).min(facts.tick);
+            *epoch = (*epoch + idle).min(context.clock.tick);
         }
     }
 
@@ -85,9 +86,9 @@ impl Cubic {
     }
 
     #[inline]
-    pub(super) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, facts: &Facts) {
+    pub(super) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, context: &AckContext) {
         // Right after a reduction round trips are of the queue that was.
-        if self.epoch.is_some_and(|epoch| facts.tick.saturating_sub(epoch) < HZ) {
+        if self.epoch.is_some_and(|epoch| context.clock.tick.saturating_sub(epoch) < HZ) {
             return;
         }
         let rtt = rtt.max(1);
@@ -97,18 +98,18 @@ impl Cubic {
         if window.in_slow_start()
             && let Some(hystart) = &mut self.hystart
         {
-            hystart.measured(window, rtt, self.shortest, facts);
+            hystart.measured(window, rtt, self.shortest, context);
         }
     }
 
     #[inline]
-    pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
+    pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, context: &AckContext) {
         if !window.may_grow() {
             return;
         }
         let left = if window.in_slow_start() { window.slow_start(acked) } else { acked };
         if left > 0 {
-            self.follow(window.cwnd, left, facts.tick);
+            self.follow(window.cwnd, left, context.clock.tick);
             window.additive(self.each, left);
         }
     }

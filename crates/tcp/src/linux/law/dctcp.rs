@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, LinuxWindow};
+use super::super::context::AckContext;
+use super::super::window::LinuxWindow;
 
 /// alpha is in 1/1024; 1 to begin with (RFC 8257 section 4.2), g = 1/16.
 const ALPHA_ONE: u64 = 1024;
@@ -24,21 +25,21 @@ impl Dctcp {
         Self { alpha: ALPHA_ONE, round: 0, delivered: 0, marked: 0, before_loss: 0 }
     }
 
-    pub(super) fn open(&mut self, facts: &Facts) {
-        self.begin(facts);
+    pub(super) fn open(&mut self, context: &AckContext) {
+        self.begin(context);
     }
 
-    fn begin(&mut self, facts: &Facts) {
-        self.round = facts.next;
-        (self.delivered, self.marked) = (facts.delivered, facts.marked);
+    fn begin(&mut self, context: &AckContext) {
+        self.round = context.next;
+        (self.delivered, self.marked) = (context.delivered, context.marked);
     }
 
-    pub(super) fn arrives(&mut self, facts: &Facts) {
-        if facts.acked < self.round {
+    pub(super) fn arrives(&mut self, context: &AckContext) {
+        if context.acked < self.round {
             return;
         }
-        let delivered = facts.delivered - self.delivered;
-        let marked = facts.marked - self.marked;
+        let delivered = context.delivered - self.delivered;
+        let marked = context.marked - self.marked;
         // A small alpha goes to zero in one step rather than never.
         let decay = self.alpha >> SHIFT_G;
         self.alpha -= if decay == 0 { self.alpha } else { decay };
@@ -46,7 +47,7 @@ impl Dctcp {
             let share = (marked << (10 - SHIFT_G)) / delivered.max(1);
             self.alpha = (self.alpha + share).min(ALPHA_ONE);
         }
-        self.begin(facts);
+        self.begin(context);
     }
 
     /// For marks: RFC 8257 section 3.3 (9).

@@ -3,6 +3,7 @@
 
 use burstlab_units::{Span, Time};
 
+use super::super::context::AckContext;
 use super::super::window::{INFINITE, LinuxWindow};
 use crate::foreign::{Decision, ForeignLaw, Moment};
 use crate::round::{Round, Tallied};
@@ -11,38 +12,14 @@ use crate::round::{Round, Tallied};
 /// rate that follows from it overflows.
 const WINDOW_MOST: f64 = 1e7;
 
-/// Counts of a connection, all since its beginning.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) delivered: u64,
-    pub(crate) marked: u64,
-    pub(crate) sent: u64,
-    pub(crate) again: u64,
-}
-
 /// The round trip that is running.
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
-    /// It ends when this segment is acknowledged.
-    first: u64,
-    begun: Time,
-    /// The counts as it began.
-    at: Counts,
+    /// How the connection stood as it began: it ends when its next segment is acknowledged.
+    begun: AckContext,
     /// Sum of the round trips measured in it, in microseconds, and how many there were.
     sum: u64,
     measured: u64,
-}
-
-/// Where a connection stands at an ACK that may end a round trip.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
-    pub(crate) now: Time,
-    pub(crate) acked: u64,
-    pub(crate) next: u64,
-    pub(crate) cwnd: u32,
-    /// The shortest round trip in microseconds.
-    pub(crate) shortest: u64,
-    pub(crate) counts: Counts,
 }
 
 #[derive(Clone, Debug)]
@@ -50,8 +27,8 @@ pub(crate) struct Foreign {
     pub(crate) law: Box<dyn ForeignLaw>,
     /// A window of whole segments, and what the law's own has above it.
     part: (u32, f64),
-    /// The counts before what happens now.
-    before: Counts,
+    /// How the connection stood before what happens now.
+    before: AckContext,
     /// The round trip that this ACK measured, in microseconds.
     rtt: Option<u64>,
     /// The newest rate of delivery in bit/s, and whether the application was what limited it.
@@ -70,7 +47,7 @@ impl Foreign {
         Self {
             law,
             part: (0, 0.0),
-            before: Counts::default(),
+            before: AckContext::default(),
             rtt: None,
             rate: None,
             running: Running::default(),
@@ -82,14 +59,14 @@ impl Foreign {
     }
 
     /// Something happens: an ACK, a time-out, the law's own timer.
-    pub(crate) fn begin(&mut self, counts: Counts) {
-        (self.before, self.rtt) = (counts, None);
+    pub(crate) fn begin(&mut self, context: AckContext) {
+        (self.before, self.rtt) = (context, None);
     }
 
     /// The connection is open, and its first round trip begins.
-    pub(crate) fn open(&mut self, standing: &Standing) {
-        self.begin(standing.counts);
-        self.begin_round(standing);
+    pub(crate) fn open(&mut self, context: AckContext) {
+        self.begin(context);
+        self.begin_round(context);
     }
 
     /// An ACK measured a round trip.
@@ -105,39 +82,34 @@ impl Foreign {
     }
 
     /// An ACK came: ends the round trip where a segment that was sent in it is acknowledged.
-    pub(crate) fn count(&mut self, standing: &Standing) {
-        let Running { first, begun, at, sum, measured } = self.running;
-        if standing.acked <= first {
+    pub(crate) fn count(&mut self, cwnd: u32, context: AckContext) {
+        let Running { begun, sum, measured } = self.running;
+        if context.acked <= begun.next {
             return;
         }
-        let (counts, span) = (standing.counts, standing.now.since(begun));
+        let span = context.clock.now.since(begun.clock.now);
         let tallied = Tallied {
-            sent: counts.sent - at.sent,
-            acked: counts.delivered - at.delivered,
-            lost: counts.again - at.again,
+            sent: context.sent - begun.sent,
+            acked: context.delivered - begun.delivered,
+            lost: context.again - begun.again,
             span,
         };
         // Where nothing was measured the round trip is as long as it took.
         let mean =
             if measured > 0 { sum as f64 / measured as f64 } else { span.as_secs_f64() * 1e6 };
         let base_over_rtt =
-            if mean > 0.0 { (standing.shortest as f64 / mean).min(1.0) } else { 1.0 };
+            if mean > 0.0 { (context.shortest as f64 / mean).min(1.0) } else { 1.0 };
         let round = Round {
             base_over_rtt,
-            queued: f64::from(standing.cwnd) * (1.0 - base_over_rtt),
-            used: (standing.next - first) as f64 + crate::delays::SLACK >= f64::from(standing.cwnd),
+            queued: f64::from(cwnd) * (1.0 - base_over_rtt),
+            used: (context.next - begun.next) as f64 + crate::delays::SLACK >= f64::from(cwnd),
         };
         (self.ended, self.tallied) = (Some((round, tallied)), Some(tallied));
-        self.begin_round(standing);
+        self.begin_round(context);
     }
 
-    fn begin_round(&mut self, standing: &Standing) {
-        self.running = Running {
-            first: standing.next,
-            begun: standing.now,
-            at: standing.counts,
-            ..Running::default()
-        };
+    fn begin_round(&mut self, begun: AckContext) {
+        self.running = Running { begun, ..Running::default() };
     }
 
     /// The window in segments, which for the law need not be whole.
@@ -147,10 +119,10 @@ impl Foreign {
     }
 
     /// What only this knows of a moment.
-    pub(crate) fn fill(&self, counts: Counts, moment: Moment) -> Moment {
+    pub(crate) fn fill(&self, context: &AckContext, moment: Moment) -> Moment {
         Moment {
-            acked: counts.delivered - self.before.delivered,
-            marked: counts.marked - self.before.marked,
+            acked: context.delivered - self.before.delivered,
+            marked: context.marked - self.before.marked,
             rtt: self.rtt.map(Span::from_us),
             delivery_rate: self.rate.map(|(rate, _)| rate),
             app_limited: self.rate.is_some_and(|(_, by_application)| by_application),

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, LinuxWindow};
+use super::super::context::AckContext;
+use super::super::window::LinuxWindow;
 
 /// Below this window nothing is looked at.
 const LEAST_WINDOW: u32 = 16;
@@ -32,9 +33,9 @@ impl Hystart {
         Self { found: false, begun: 0, last_ack: 0, round: 0, least: u64::MAX, samples: 0 }
     }
 
-    pub(super) fn begin(&mut self, facts: &Facts) {
-        (self.begun, self.last_ack) = (facts.us, facts.us);
-        self.round = facts.next;
+    pub(super) fn begin(&mut self, context: &AckContext) {
+        (self.begun, self.last_ack) = (context.clock.us, context.clock.us);
+        self.round = context.next;
         (self.least, self.samples) = (u64::MAX, 0);
     }
 
@@ -45,20 +46,20 @@ impl Hystart {
         window: &mut LinuxWindow,
         rtt: u64,
         shortest: u64,
-        facts: &Facts,
+        context: &AckContext,
     ) {
         if self.found {
             return;
         }
-        if facts.acked > self.round {
-            self.begin(facts);
+        if context.acked > self.round {
+            self.begin(context);
         }
         if window.cwnd < LEAST_WINDOW {
             return;
         }
-        if facts.us - self.last_ack <= TRAIN_GAP_US {
-            self.last_ack = facts.us;
-            if facts.us - self.begun > (shortest + GROUPING_US) >> 1 {
+        if context.clock.us - self.last_ack <= TRAIN_GAP_US {
+            self.last_ack = context.clock.us;
+            if context.clock.us - self.begun > (shortest + GROUPING_US) >> 1 {
                 self.end(window);
             }
         }

@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, LinuxWindow, Stage};
+use super::super::context::{AckContext, Stage};
+use super::super::window::{LinuxWindow, current_ssthresh};
 
 const ALPHA: u64 = 2;
 const BETA: u64 = 4;
@@ -28,19 +29,19 @@ impl LinuxVegas {
         Self { on: false, base: NONE, least: NONE, count: 0, round: 0 }
     }
 
-    pub(super) fn open(&mut self, facts: &Facts) {
+    pub(super) fn open(&mut self, context: &AckContext) {
         self.base = NONE;
-        self.begin(facts);
+        self.begin(context);
     }
 
-    fn begin(&mut self, facts: &Facts) {
+    fn begin(&mut self, context: &AckContext) {
         self.on = true;
-        self.round = facts.next;
+        self.round = context.next;
         (self.count, self.least) = (0, NONE);
     }
 
-    pub(super) fn enters(&mut self, stage: Stage, facts: &Facts) {
-        if stage == Stage::Open { self.begin(facts) } else { self.on = false }
+    pub(super) fn enters(&mut self, stage: Stage, context: &AckContext) {
+        if stage == Stage::Open { self.begin(context) } else { self.on = false }
     }
 
     pub(super) fn measured(&mut self, rtt: u64) {
@@ -49,15 +50,15 @@ impl LinuxVegas {
         self.count += 1;
     }
 
-    pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
+    pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, context: &AckContext) {
         if !self.on {
             window.reno(acked);
-        } else if facts.acked > self.round {
-            self.round = facts.next;
+        } else if context.acked > self.round {
+            self.round = context.next;
             if self.count <= 2 {
                 window.reno(acked);
             } else {
-                self.decide(window, acked, facts);
+                self.decide(window, acked, context);
             }
             (self.count, self.least) = (0, NONE);
         } else if window.in_slow_start() {
@@ -65,7 +66,7 @@ impl LinuxVegas {
         }
     }
 
-    fn decide(&self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
+    fn decide(&self, window: &mut LinuxWindow, acked: u32, context: &AckContext) {
         let cwnd = u64::from(window.cwnd);
         let target = cwnd * self.base / self.least;
         let queued = cwnd * (self.least - self.base) / self.base;
@@ -83,6 +84,6 @@ impl LinuxVegas {
             window.cwnd += 1;
         }
         window.cwnd = window.cwnd.max(2);
-        window.ssthresh = super::super::prr::current_ssthresh(window, facts.stage);
+        window.ssthresh = current_ssthresh(window, context.stage);
     }
 }

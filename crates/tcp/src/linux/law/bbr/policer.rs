@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bbr, Facts, Mode, RATE_SHIFT, Sample, Surroundings, UNIT, bytes_a_second};
+use super::{AckContext, Bbr, Mode, RATE_SHIFT, Sample, UNIT, bytes_a_second};
 
 /// Round trips of an interval: at least, and at most.
 const ROUNDS: (u32, u32) = (4, 16);
@@ -28,9 +28,9 @@ pub(super) struct Policer {
 
 impl Policer {
     /// An interval begins.
-    pub(super) fn begin(&mut self, facts: &Facts, around: &Surroundings) {
-        self.at = around.delivered_at / 1000;
-        (self.delivered, self.lost, self.rounds) = (facts.delivered, around.lost, 0);
+    pub(super) fn begin(&mut self, context: &AckContext) {
+        self.at = context.delivered_at / 1000;
+        (self.delivered, self.lost, self.rounds) = (context.delivered, context.lost, 0);
     }
 
     /// The rate to go by, if there is one.
@@ -38,21 +38,21 @@ impl Policer {
         self.used.then_some(self.rate)
     }
 
-    fn reset(&mut self, facts: &Facts, around: &Surroundings) {
+    fn reset(&mut self, context: &AckContext) {
         *self = Self::default();
-        self.begin(facts, around);
+        self.begin(context);
     }
 }
 
 impl Bbr {
-    pub(super) fn sample_policer(&mut self, sample: &Sample, facts: &Facts, around: &Surroundings) {
+    pub(super) fn sample_policer(&mut self, sample: &Sample, context: &AckContext) {
         let policer = &mut self.policer;
         if policer.used {
             if self.mode == Mode::ProbeBandwidth && self.round_begins {
                 policer.rounds += 1;
                 if policer.rounds >= USED {
-                    policer.reset(facts, around);
-                    self.begin_cycle(around);
+                    policer.reset(context);
+                    self.begin_cycle(context);
                 }
             }
             return;
@@ -61,36 +61,36 @@ impl Bbr {
             if sample.lost == 0 {
                 return;
             }
-            policer.begin(facts, around);
+            policer.begin(context);
             policer.sampling = true;
         }
         if sample.idle {
-            return policer.reset(facts, around);
+            return policer.reset(context);
         }
         policer.rounds += u32::from(self.round_begins);
         if policer.rounds < ROUNDS.0 {
             return;
         }
         if policer.rounds > ROUNDS.1 {
-            return policer.reset(facts, around);
+            return policer.reset(context);
         }
-        let lost = around.lost - policer.lost;
-        let delivered = facts.delivered - policer.delivered;
+        let lost = context.lost - policer.lost;
+        let delivered = context.delivered - policer.delivered;
         if sample.lost == 0 || delivered == 0 || lost << 8 < LOSS * delivered {
             return;
         }
-        let time = (around.delivered_at / 1000).saturating_sub(policer.at);
+        let time = (context.delivered_at / 1000).saturating_sub(policer.at);
         if time >= 1 {
-            self.end_interval((delivered << RATE_SHIFT) / (time * 1000), facts, around);
+            self.end_interval((delivered << RATE_SHIFT) / (time * 1000), context);
         }
     }
 
-    fn end_interval(&mut self, rate: u64, facts: &Facts, around: &Surroundings) {
+    fn end_interval(&mut self, rate: u64, context: &AckContext) {
         let policer = &mut self.policer;
         if policer.rate > 0 {
             let apart = rate.abs_diff(policer.rate);
             if apart * UNIT <= RATIO * policer.rate
-                || bytes_a_second(apart, UNIT, around.payload) <= APART
+                || bytes_a_second(apart, UNIT, context.payload) <= APART
             {
                 policer.rate = (rate + policer.rate) >> 1;
                 policer.used = true;
@@ -100,6 +100,6 @@ impl Bbr {
             }
         }
         policer.rate = rate;
-        policer.begin(facts, around);
+        policer.begin(context);
     }
 }

@@ -1,8 +1,7 @@
 //! The shortest round trip, and ProbeRTT (the draft's "ProbeRTT Logic").
 
 use super::super::super::rate::Sample;
-use super::super::bbr::Surroundings;
-use super::{Acks, Bbr3, Bbr3Mode, Facts, LinuxWindow, PROBE_RTT_WINDOW, WINDOW_LEAST};
+use super::{AckContext, Acks, Bbr3, Bbr3Mode, LinuxWindow, PROBE_RTT_WINDOW, WINDOW_LEAST};
 
 /// BBR.MinRTTFilterLen, BBR.ProbeRTTInterval and BBR.ProbeRTTDuration, in microseconds.
 const RTT_FILTER_US: u64 = 10_000_000;
@@ -32,19 +31,18 @@ impl Bbr3 {
         &mut self,
         window: &mut LinuxWindow,
         sample: &Sample,
-        facts: &Facts,
-        around: &Surroundings,
+        context: &AckContext,
     ) -> bool {
         if self.mode != Bbr3Mode::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
             self.save(window);
             self.mode = Bbr3Mode::ProbeRtt;
             self.probe_until = None;
             self.acks = Acks::Stopping;
-            self.begin_round(facts);
+            self.begin_round(context);
         }
         let probes = self.mode == Bbr3Mode::ProbeRtt;
         if probes {
-            self.handle_probe_rtt(window, facts, around);
+            self.handle_probe_rtt(window, context);
         }
         if sample.acked > 0 {
             self.idle_restart = false;
@@ -52,12 +50,12 @@ impl Bbr3 {
         probes
     }
 
-    fn handle_probe_rtt(&mut self, window: &mut LinuxWindow, facts: &Facts, around: &Surroundings) {
+    fn handle_probe_rtt(&mut self, window: &mut LinuxWindow, context: &AckContext) {
         match self.probe_until {
-            None if u64::from(around.in_flight) <= self.probe_rtt_window(around) => {
+            None if u64::from(context.in_flight) <= self.probe_rtt_window(context) => {
                 self.probe_until = Some(self.now + DURATION_US);
                 self.probe_round_done = false;
-                self.begin_round(facts);
+                self.begin_round(context);
             }
             None => {}
             Some(until) => {
@@ -87,19 +85,19 @@ impl Bbr3 {
     }
 
     /// ProbeRTTCwnd.
-    pub(super) fn probe_rtt_window(&self, around: &Surroundings) -> u64 {
-        self.bdp_times(PROBE_RTT_WINDOW, around).max(WINDOW_LEAST)
+    pub(super) fn probe_rtt_window(&self, context: &AckContext) -> u64 {
+        self.bdp_times(PROBE_RTT_WINDOW, context).max(WINDOW_LEAST)
     }
 
     /// HandleRestartFromIdle. Segments that count as extra are counted anew, with their time; the
     /// draft begins the time anew alone (see the errata).
-    pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, us: u64, around: &Surroundings) {
+    pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, us: u64, context: &AckContext) {
         self.now = us;
         self.idle_restart = true;
         (self.extra_at, self.extra_acked) = (us, 0);
         match (self.mode, self.probe_until) {
             (Bbr3Mode::Down | Bbr3Mode::Cruise | Bbr3Mode::Refill | Bbr3Mode::Up, _) => {
-                self.pace_at_rate(around);
+                self.pace_at_rate(context);
             }
             (Bbr3Mode::ProbeRtt, Some(until)) => self.end_probe_rtt(window, until),
             _ => {}

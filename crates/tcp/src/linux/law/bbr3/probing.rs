@@ -2,8 +2,7 @@
 //! Details" and "Probing for Bandwidth In ProbeBW").
 
 use super::super::super::rate::{Sample, Stamp};
-use super::super::bbr::Surroundings;
-use super::{Acks, BETA, Bbr3, Bbr3Mode, LOSS_PERCENT, LinuxWindow, ONE, part, times};
+use super::{AckContext, Acks, BETA, Bbr3, Bbr3Mode, LOSS_PERCENT, LinuxWindow, ONE, part, times};
 
 /// A probe comes after two to three seconds, in microseconds, ...
 const WAIT_US: (u64, u64) = (2_000_000, 1_000_000);
@@ -69,7 +68,7 @@ impl Bbr3 {
         window: &LinuxWindow,
         rate: u64,
         sample: &Sample,
-        around: &Surroundings,
+        context: &AckContext,
     ) {
         if !self.full || self.adapt_long_term(window, sample) {
             return;
@@ -78,7 +77,7 @@ impl Bbr3 {
         match mode {
             Bbr3Mode::Down => {
                 let due = self.probe_if_due(window);
-                if !due && self.may_cruise(around) {
+                if !due && self.may_cruise(context) {
                     self.start_cruise();
                 }
             }
@@ -89,7 +88,7 @@ impl Bbr3 {
                 self.probe_sample = true;
                 self.start_up(window, rate);
             }
-            Bbr3Mode::Up if self.has_to_go_down(window, rate, around) => {
+            Bbr3Mode::Up if self.has_to_go_down(window, rate, context) => {
                 self.too_high = false;
                 self.start_down();
             }
@@ -113,19 +112,19 @@ impl Bbr3 {
     }
 
     /// IsTimeToCruise.
-    fn may_cruise(&self, around: &Surroundings) -> bool {
-        let flight = u64::from(around.in_flight);
+    fn may_cruise(&self, context: &AckContext) -> bool {
+        let flight = u64::from(context.in_flight);
         let drained = match self.min_rtt {
-            Some(rtt) => self.with_budget(times(self.max_rate(), rtt, ONE), around),
-            None => u64::from(around.initial_window),
+            Some(rtt) => self.with_budget(times(self.max_rate(), rtt, ONE), context),
+            None => u64::from(context.initial_window),
         };
         self.with_headroom().is_none_or(|room| flight <= room) && flight <= drained
     }
 
     /// IsTimeToGoDown.
-    fn has_to_go_down(&mut self, window: &LinuxWindow, rate: u64, around: &Surroundings) -> bool {
+    fn has_to_go_down(&mut self, window: &LinuxWindow, rate: u64, context: &AckContext) -> bool {
         let reached = |flight: u64| self.inflight_long.is_some_and(|long| flight >= long);
-        if self.too_high && reached(u64::from(around.in_flight)) {
+        if self.too_high && reached(u64::from(context.in_flight)) {
             self.precautionary = true;
             return true;
         }
