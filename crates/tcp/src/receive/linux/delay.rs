@@ -140,24 +140,26 @@ impl Delay {
         self.compressed > 0
     }
 
-    /// Quick ACKs from now on, as many as half the window has segments.
+    /// Quick ACKs from now on, as many as half the window has segments (`tcp_enter_quickack_mode`).
     pub(super) fn hurry(&mut self, window: &Advertised) {
         self.raise(QUICK_MOST, window);
         (self.ato, self.answers) = (LEAST, false);
     }
 
+    /// The same after a mark, or its absence (`__tcp_ecn_check_ce`).
     pub(super) fn hurry_a_little(&mut self, window: &Advertised) {
         self.raise(QUICK_MARKED, window);
         (self.ato, self.answers) = (LEAST, false);
     }
 
+    /// `tcp_incr_quickack`.
     fn raise(&mut self, most: u32, window: &Advertised) {
         let half = window.offered() / (2 * self.size);
         let quick = if half == 0 { 2 } else { half.min(u64::from(most)) as u32 };
         self.quick = self.quick.max(quick);
     }
 
-    /// The window has grown: its sender shall know.
+    /// The window has grown: its sender shall know (`tcp_grow_window`).
     pub(super) fn quicken(&mut self) {
         self.quick |= 1;
     }
@@ -173,12 +175,12 @@ impl Delay {
         self.blocks = blocks;
     }
 
-    /// ACKs are left to data from now on.
+    /// ACKs are left to data from now on (`inet_csk_enter_pingpong_mode`).
     pub(super) fn leave_to_data(&mut self) {
         self.answers = true;
     }
 
-    /// No ACK is to go at once for the time being.
+    /// No ACK is to go at once for the time being (`__tcp_select_window`).
     pub(super) fn calm(&mut self) {
         self.quick = 0;
     }
@@ -211,16 +213,19 @@ impl Delay {
         }
     }
 
-    /// The delay follows the time since the last segment.
+    /// The delay follows the time since the last segment (`tcp_event_data_recv`).
     #[inline]
     pub(super) fn follow(&mut self, tick: u64, window: &Advertised) {
         let gap = tick - self.last;
         if self.ato == 0 {
+            // The first data.
             self.raise(QUICK_MOST, window);
             self.ato = LEAST;
         } else if gap <= LEAST / 2 {
+            // The fastest case: towards the least.
             self.ato = (self.ato >> 1) + LEAST / 2;
         } else if gap < self.ato {
+            // A mean of the delay and the gap.
             self.ato = ((self.ato >> 1) + gap).min(self.rto);
         } else if gap > self.rto {
             // Its sender has probably begun anew with a small window.
@@ -276,7 +281,7 @@ impl Delay {
     }
 
     /// Whether an ACK goes now; else a timer is set. `compresses`: segments are there above a hole,
-    /// and whether the receiver may leave duplicate ACKs out.
+    /// and whether the receiver may leave duplicate ACKs out (`__tcp_ack_snd_check`).
     pub(super) fn decide(
         &mut self,
         now: Time,
@@ -284,12 +289,14 @@ impl Delay {
         compresses: Option<bool>,
         round_trip: u64,
     ) -> bool {
+        // `tcp_in_quickack_mode`, `ICSK_ACK_NOW`; else RFC 5681 section 4.2.
         let quick = self.quick > 0 && !self.answers;
         if quick || self.at_once || !self.adaptive {
             return true;
         }
         match compresses {
             None => self.delay(self.clock.tick(now)),
+            // Out of order: at once (RFC 5681 section 4.2).
             Some(false) => true,
             Some(true) => self.repeats(now, next, round_trip),
         }
@@ -301,7 +308,8 @@ impl Delay {
         self.quick > 0 || self.at_once || !self.adaptive || self.delay(tick)
     }
 
-    /// A duplicate ACK: the first ones go at once, of others one for several.
+    /// A duplicate ACK: the first ones go at once, as fast retransmit needs them (RFC 5681 section
+    /// 3.2), of others one for several (`__tcp_ack_snd_check`, `tcp_compressed_ack_kick`).
     fn repeats(&mut self, now: Time, next: u64, round_trip: u64) -> bool {
         if self.compressed >= COMPRESSED_MOST {
             return true;
@@ -325,7 +333,8 @@ impl Delay {
         false
     }
 
-    /// Sets the timer of a delayed ACK; returns whether one goes now since it is almost due.
+    /// Sets the timer of a delayed ACK; returns whether one goes now since it is almost due
+    /// (`tcp_send_delayed_ack`).
     #[inline]
     fn delay(&mut self, tick: u64) -> bool {
         let mut ato = self.ato;
@@ -334,11 +343,13 @@ impl Delay {
             let rtt = if self.srtt > 0 { (self.srtt / 1000).max(LEAST) } else { most };
             ato = ato.min(most).min(rtt);
         }
+        // `tcp_delack_max`.
         ato = ato.min(MOST_PUSHED).min((self.rto_min_us / 1000).max(2) - 1);
         let mut due = tick + ato;
         if !self.timed {
             self.forget_the_past(tick);
         } else if let Some((set, _)) = self.timer {
+            // Less than a quarter of the delay is left.
             if set <= tick + (ato >> 2) {
                 return true;
             }
@@ -373,7 +384,7 @@ impl Delay {
         self.compress.is_none() && timer.is_none_or(|(due, _)| tick <= due)
     }
 
-    /// Whether what was read ended a push, so that its ACK goes.
+    /// Whether what was read ended a push, so that its ACK goes (`__tcp_cleanup_rbuf`).
     pub(super) fn ends_with_a_push(&self, has_early: bool) -> bool {
         let ends = self.pushed_again || self.pushed && !self.answers;
         self.scheduled && ends && !has_early
@@ -391,7 +402,8 @@ impl Delay {
         self.compress.is_some_and(|at| at <= now)
     }
 
-    /// A timer runs out; returns whether an ACK goes.
+    /// A timer runs out; returns whether an ACK goes (`tcp_compressed_ack_kick`, else
+    /// `tcp_delack_timer_handler`).
     pub(super) fn on_timeout(&mut self, now: Time) -> bool {
         if self.compresses_until(now) {
             self.compress = None;
@@ -413,17 +425,18 @@ impl Delay {
         self.scheduled
     }
 
-    /// The ACK has gone with data: in answer to data, if these came a moment ago.
+    /// The ACK has gone with data: in answer to data, if these came a moment ago
+    /// (`tcp_event_data_sent`).
     pub(super) fn sent_with_data(&mut self, now: Time) {
         self.answers |= self.clock.tick(now) - self.last < self.ato;
     }
 
-    /// An ACK has gone beside the one that is due.
+    /// An ACK has gone beside the one that is due (`dctcp_ece_ack_update`).
     pub(super) fn sent_aside(&mut self) {
         (self.compressed, self.compress) = (0, None);
     }
 
-    /// An ACK has gone.
+    /// An ACK has gone (`tcp_event_ack_sent`, `tcp_dec_quickack_mode`).
     #[inline]
     pub(super) fn sent(&mut self) {
         (self.compressed, self.compress) = (0, None);
