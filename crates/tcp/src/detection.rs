@@ -4,9 +4,8 @@
 mod back;
 mod ble;
 mod bnak;
+mod detects;
 mod oracle;
-
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,18 +16,10 @@ use crate::verdict::Verdict;
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
+use detects::Detects;
+pub use detects::Notice;
+pub(crate) use detects::Outstanding;
 use oracle::Oracle;
-
-/// What a node of the optical network tells a sender of a burst that carries its segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Notice {
-    /// The ingress edge has sent the burst (burst ACK of the ingress).
-    Left,
-    /// The egress edge has received the burst (burst ACK of the egress).
-    Arrived,
-    /// A core node has dropped the burst (burst NAK).
-    Dropped,
-}
 
 /// What a sender is to be told of its bursts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,44 +76,6 @@ impl Listens {
     #[must_use]
     pub fn to_nodes(self) -> bool {
         self.at_all() && self.dropped != Some(NakDelay::None)
-    }
-}
-
-/// What a detector may know of the sender.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Outstanding {
-    /// The congestion window within the receiver's, without inflation.
-    pub(crate) window: f64,
-    /// Segments sent since the last time-out and not acknowledged: what this time-out waits for.
-    pub(crate) segments: Range<u64>,
-}
-
-/// A detector: what it is told of, and what it answers. One that says nothing to something takes no
-/// notice of it.
-trait Detects {
-    /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
-    fn on_fast_retransmit(&mut self, _window: f64) {}
-
-    /// Segment `seq` goes out again: what was known of it is out of date.
-    fn on_retransmission(&mut self, _seq: u64) {}
-
-    /// All below `next` has arrived.
-    fn on_progress(&mut self, _next: u64) {}
-
-    /// A notice of `burst` arrives; returns whether the loss is to be repaired at once.
-    fn on_notice(&mut self, _: Notice, _burst: u64, _segments: &[u64], _: &Outstanding) -> bool {
-        false
-    }
-
-    /// Whoever knows tells what the coming time-out is.
-    fn tell(&mut self, _truth: Verdict) {}
-
-    /// The timer has run out: what is it?
-    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict;
-
-    /// Whether it never errs, so that it may excuse a sender of any window.
-    fn is_sure(&self) -> bool {
-        false
     }
 }
 
@@ -252,17 +205,6 @@ impl Detection {
         let verdict = detector.on_timeout(outstanding);
         if enough || detector.is_sure() { verdict } else { Verdict::True }
     }
-}
-
-/// Whether every outstanding segment, of which there must be one, is among `segments`, which rise.
-fn covers(segments: &[u64], outstanding: &Outstanding) -> bool {
-    !outstanding.segments.is_empty()
-        && outstanding.segments.clone().all(|seq| segments.binary_search(&seq).is_ok())
-}
-
-/// A verdict from the answer to "was it one burst?".
-fn false_if(one_burst: bool) -> Verdict {
-    if one_burst { Verdict::False } else { Verdict::True }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Notice, Outstanding, false_if};
+use super::detects::{Detects, Notice, Outstanding, false_if};
 use crate::config::{BackMode, Config, EgressUnknown};
 use crate::verdict::Verdict;
 

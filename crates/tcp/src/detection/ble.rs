@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Outstanding, false_if};
+use super::detects::{Detects, Outstanding, false_if};
 use crate::config::{BleOrder, Config};
 use crate::verdict::Verdict;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Notice, Outstanding, covers, false_if};
+use super::detects::{Detects, Notice, Outstanding, covers, false_if};
 use crate::config::{BnakPartial, Config};
 use crate::verdict::Verdict;
 

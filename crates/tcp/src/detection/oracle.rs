@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Notice, Outstanding, covers};
+use super::detects::{Detects, Notice, Outstanding, covers};
 use crate::verdict::Verdict;
 
 /// What whoever knows has told of the coming time-out.

@@ -1,5 +1,7 @@
 //! Each rule of each detector, alone and in a sender.
 
+use std::ops::Range;
+
 use burstlab_units::{Bytes, Span, Time};
 
 use super::*;
