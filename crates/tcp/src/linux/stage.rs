@@ -23,7 +23,6 @@ impl Linux {
         duplicates: u32,
         heard: &mut Heard,
     ) -> Rexmit {
-        // `tcp_force_fast_retransmit`.
         let mut force = duplicates > 0 || (heard.sacked && self.must_retransmit());
         if self.queue.is_empty() {
             self.sacked = 0;
@@ -53,12 +52,10 @@ impl Linux {
                 } else if self.undo_partial(now, before, &mut force) {
                     return Rexmit::None;
                 }
-                // `tcp_try_undo_dsack` (RFC 3708).
                 if self.undo_by_duplicates(now) {
                     self.try_to_open(now, heard);
                 }
                 self.find_losses(now, heard);
-                // What was taken back may begin anew (RFC 6675 section 5, RFC 8985 section 6.2).
                 if self.stage != Stage::Recovery {
                     if !self.has_to_recover() {
                         return Rexmit::None;

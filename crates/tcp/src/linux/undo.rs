@@ -85,7 +85,7 @@ impl Linux {
         false
     }
 
-    /// Every segment that was sent again arrived twice.
+    /// Every segment that was sent again arrived twice (RFC 3708, `tcp_try_undo_dsack`).
     pub(super) fn undo_by_duplicates(&mut self, now: Time) -> bool {
         if self.undo_marker.is_none() || self.undo_left != Some(0) {
             return false;
