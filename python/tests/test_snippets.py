@@ -142,8 +142,7 @@ def known(words: list[str]) -> None:
 
 @pytest.fixture
 def reader(burstlab, capsys, monkeypatch, tmp_path):
-    for name in ("examples", "python"):
-        (tmp_path / name).symlink_to(ROOT / name)
+    # An empty directory, as a new user has: a page says itself where its files come from.
     monkeypatch.chdir(tmp_path)
     return Reader(burstlab, capsys)
 
@@ -206,9 +205,22 @@ def test_what_is_not_run_says_why(page):
             assert (ROOT / "python/tests" / name).exists(), block.why
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_writes_the_examples_before_it_names_one(page):
+    """Commands that are not run need the files of examples as well."""
+    there = False
+    for block in blocks((ROOT / page).read_text()):
+        if block.language not in {"sh", "python", *OF_CLUSTERS}:
+            continue
+        for line in block.text.splitlines():
+            there = there or re.match(r"burstlab examples\b", line) is not None
+            assert there or not re.search(r"(?<![\w/])(?:\./)?examples/", line), line
+
+
 @pytest.mark.parametrize(
     "page",
     [
+        "```sh\nburstlab run examples/one_burst.toml\n```\n",
         "```sh\nburstlab run there-is-none.toml\n```\n",
         "```sh\nburstlab run examples/one_burst.toml \\\n  --seed x\n```\n",
         "```sh\nmake nothing-of-this-name\n```\n",
