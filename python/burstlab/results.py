@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -470,7 +469,7 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
     there = _check_result(where, names)
     scenario = read_text(where / SCENARIO)
     try:
-        document = json.loads(read_text(where / SUMMARY))
+        document = sums.heeding(read_text(where / SUMMARY))
         intact = sums.is_intact(document)
         summaries = document.get("replications") or [
             {
@@ -519,11 +518,12 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
 def version_of(directory: str | os.PathLike[str]) -> str | None:
     """Return the version that wrote a result; None where its summary does not say."""
     from burstlab.loading import read_text
+    from burstlab.storage import sums
 
     where = Path(directory)
     _check_result(where)
     try:
-        return str(json.loads(read_text(where / SUMMARY))["burstlab"])
+        return str(sums.heeding(read_text(where / SUMMARY))["burstlab"])
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, InputError):
             raise

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy
 import pytest
+
+from burstlab.page import exporting
+from burstlab.storage import sums
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -218,6 +224,44 @@ def test_the_numbers_of_many_flows_do_not_hold_the_end_up(tmp_path):
         status, work_s = _ended(process, signal.SIGINT, 1.2)
     assert status == 130, (tmp_path / "said").read_text()
     assert work_s < 3 * SOON_S  # it is said by then that it was heard
+
+
+def _heard_within(work: Callable[[], object]) -> tuple[float, float]:
+    """Return what a piece of work takes, and what goes by from a signal in it to its end."""
+
+    def heard(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    start_s = time.process_time()
+    work()
+    whole_s = time.process_time() - start_s
+    before = signal.signal(signal.SIGVTALRM, heard)
+    # A tenth of it, of the processor time that this process has.
+    signal.setitimer(signal.ITIMER_VIRTUAL, whole_s / 10)
+    start_s = time.process_time()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return whole_s, time.process_time() - start_s
+
+
+def test_a_long_document_is_read_and_sealed_by_calls_that_hear_signals():
+    flow = {f"number{at}": at / 7 for at in range(40)}
+    text = json.dumps({"flows": [flow] * 20_000})
+    assert sums.heeding(text) == json.loads(text)
+    whole_s, heard_s = _heard_within(lambda: sums.heeding(text))
+    assert heard_s < whole_s / 2
+
+
+def test_a_page_iscompressed_by_calls_that_hear_signals():
+    content = numpy.random.default_rng(1).bytes(5_000_000)
+    assert exporting.compressed(content) == gzip.compress(content, mtime=0)
+    assert exporting.compressed(b"") == gzip.compress(b"", mtime=0)
+    whole_s, heard_s = _heard_within(lambda: exporting.compressed(content))
+    assert heard_s < whole_s / 2
 
 
 def test_a_second_sigterm_asks_for_nothing_more(tmp_path):

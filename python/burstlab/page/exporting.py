@@ -7,11 +7,11 @@ file may not ask for another one. Answers are compressed; ``js/file.js`` opens t
 from __future__ import annotations
 
 import base64
-import gzip
 import itertools
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,9 @@ _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; "
     "img-src data:; media-src blob:; base-uri 'none'; form-action 'none'"
 )
+
+#: Bytes that are compressed at once, in some 10 ms.
+_AT_ONCE = 250_000
 
 _SCRIPT = re.compile(r'(?<= from )"\./([a-z]+\.js)"')
 
@@ -223,11 +226,19 @@ def _imports() -> dict[str, str]:
     return found
 
 
+def compressed(content: bytes) -> bytes:
+    """Return what `gzip.compress` does, part by part: one call of it hears no signal."""
+    parts = zlib.compressobj(9, wbits=31)
+    views = memoryview(content)
+    told = [parts.compress(views[at : at + _AT_ONCE]) for at in range(0, len(views), _AT_ONCE)]
+    return b"".join([*told, parts.flush()])
+
+
 def _packed(answers: Mapping[str, Body]) -> str:
     found = {
         name: {
             "json": not _columns(body),
-            "content": base64.b64encode(gzip.compress(body.content, mtime=0)).decode(),
+            "content": base64.b64encode(compressed(body.content)).decode(),
         }
         for name, body in answers.items()
     }

@@ -25,7 +25,7 @@ from burstlab.storage import aside
 from burstlab.storage.files import Lock, put, stored_text, sync, whole
 from burstlab.storage.indented import indented
 from burstlab.storage.parquet import hidden, writing
-from burstlab.storage.sums import FIELD, sealed, sum_of
+from burstlab.storage.sums import FIELD, heeding, sealed, sum_of
 from burstlab.tables import STORED
 
 SCENARIO, SUMMARY = "scenario.toml", "summary.json"
@@ -514,7 +514,8 @@ def _finish(directory: Path) -> None:
         return
     sync(directory)
     try:
-        names = [str(name) for name in json.loads(pending.read_text(encoding="utf-8"))["tables"]]
+        told = heeding(pending.read_text(encoding="utf-8"))
+        names = [str(name) for name in told["tables"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{pending}: damaged ({error})\n  fix: remove this file") from None
     for name in STORED:
@@ -544,7 +545,7 @@ def _held(directory: Path) -> Mapping[str, Any] | None:
     summary = directory / SUMMARY
     if summary.exists():
         try:
-            found = json.loads(stored_text(summary))
+            found = heeding(stored_text(summary))
         except (OSError, ValueError, RecursionError):
             found = None
         if isinstance(found, dict) and {"burstlab", "fingerprint"} <= found.keys():
