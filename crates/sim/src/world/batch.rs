@@ -54,10 +54,10 @@ impl World {
     /// Data packets land, or will; returns how many trains of the first one's flow it has dealt
     /// with, up to the ACKs that are announced.
     fn receive_run(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
-        let (now, safe) = (self.now, self.context.safe);
+        let now = self.now;
         let first = &trains[0].train().first;
         let index = first.flow;
-        if safe == Time::ZERO || first.is_cross() {
+        if !self.context.ahead.is_any() || first.is_cross() {
             return 0;
         }
         let flow = &mut self.hosts.flows[index as usize];
@@ -67,8 +67,8 @@ impl World {
             return 0;
         }
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.ack_queue(index) else { return 0 };
-        let until = flow.receives_until(now, flow.safe(index, context));
+        let Some(queue) = core.ack_queue(index, &context.ahead) else { return 0 };
+        let until = context.ahead.data(now, flow, context.told(index));
         let size = flow.receiver.ack_size();
         let (mut done, mut late) = (0, None);
         for timed in trains {
@@ -137,8 +137,8 @@ impl World {
         let down = &mut self.access.data_down[index as usize];
         let up = &mut self.access.ack_up[index as usize];
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.ack_queue(index) else { return 0 };
-        let until = flow.receives_behind_until(flow.safe(index, context));
+        let Some(queue) = core.ack_queue(index, &context.ahead) else { return 0 };
+        let until = context.ahead.data_behind(flow, context.told(index));
         let (mut done, mut late) = (0, None);
         for timed in trains {
             let (train, ready) = (timed.train(), timed.ready(now));
@@ -174,19 +174,22 @@ impl World {
     /// the packets that are announced.
     fn hear_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
         let now = self.now;
-        if self.context.safe == Time::ZERO {
+        if !self.context.ahead.is_any() {
             return 0;
         }
         let index = trains[0].train().first.flow;
         let flow = &mut self.hosts.flows[index as usize];
         let down = &mut self.access.ack_down[index as usize];
         let up = &mut self.access.data_up[index as usize];
-        if !down.is_clear() || up.wire.is_bounded() || !flow.goes_straight_on() {
+        if !down.is_clear() || up.wire.is_bounded() || !flow.sender.is_fast() {
             return if flow.sender.has_options() { self.hear_full_run(trains) } else { 0 };
         }
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.data_queue(index) else { return 0 };
-        let safe = flow.safe(index, context);
+        let until = context.ahead.acks(flow, context.told(index));
+        if until == Time::ZERO {
+            return 0;
+        }
+        let Some(queue) = core.data_queue(index, &context.ahead) else { return 0 };
         let (mut done, mut late) = (0, None);
         let mut digest = flow.digest.clone();
         let mut sending = Sending::default();
@@ -201,7 +204,7 @@ impl World {
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
             let run = coming.run(ack.next);
-            let (mut clock, most) = flow.sender.begin_run(&run, safe);
+            let (mut clock, most) = flow.sender.begin_run(&run, until);
             let (mut heard, mut next, mut taken) = (run.at, run.first, 0);
             while taken < most {
                 let Some(segments) = clock.take(&mut flow.sender, heard, next) else { break };

@@ -1,11 +1,12 @@
 //! What every part of the world may touch: the order of events, what is recorded, what is counted.
 
 use burstlab_kernel::{EventQueue, Rank, Ticket};
-use burstlab_units::{Span, Time};
+use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::ahead::policy::Lookahead;
 use super::events::Event;
-use super::notices::Notices;
+use super::notices::{NextMessage, Notices};
 use super::place::Place;
 use super::surgery::Surgery;
 use crate::measure::{Digest, Recorder};
@@ -22,9 +23,8 @@ pub(crate) struct Context {
     pub(super) surgery: Surgery,
     /// The time.
     pub(super) clock: Time,
-    /// Up to when hosts, and bursts on ways of their own, may be ahead of the clock: the end of the
-    /// warm-up, or of the run; zero where they may not.
-    pub(super) safe: Time,
+    /// How far hosts and bursts may be ahead of it.
+    pub(super) ahead: Lookahead,
     /// Alarms that came before their time, or too late.
     pub(super) stale: u64,
     /// What events have done beyond what one does: batches that were looked at, bursts closed. Not
@@ -34,18 +34,20 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(queue: EventQueue<Event>, recorder: Recorder, surgery: Surgery) -> Self {
-        let (digest, notices) = (Digest::default(), Notices::default());
-        let (clock, safe) = (Time::ZERO, Time::ZERO);
-        Self { queue, recorder, digest, notices, surgery, clock, safe, stale: 0, work: 0 }
+    pub(super) fn new(
+        queue: EventQueue<Event>,
+        recorder: Recorder,
+        surgery: Surgery,
+        ahead: Lookahead,
+    ) -> Self {
+        let (digest, notices, clock) = (Digest::default(), Notices::default(), Time::ZERO);
+        Self { queue, recorder, digest, notices, surgery, clock, ahead, stale: 0, work: 0 }
     }
 
-    /// Up to when the hosts of a flow may be ahead of the clock if its sender acts on being told of
-    /// lost bursts: before the next message, which is on its way, or comes `after` a burst that is
-    /// yet to be closed.
-    pub(super) fn safe_of(&self, flow: u32, after: Span) -> Time {
-        let written = self.clock.saturating_add(after);
-        self.safe.min(self.notices.next_loss(flow).min(written).before())
+    /// What the sender of a flow may yet be told of lost bursts.
+    #[inline(always)]
+    pub(super) fn told(&self, flow: u32) -> NextMessage<'_> {
+        self.notices.told(flow, self.clock)
     }
 
     /// An event deals with so many packets, or trains of them, one by one.

@@ -47,7 +47,7 @@ impl World {
         // The run may end with any ACK that is the last of its flow. Where others have no last one,
         // nothing of theirs may be done by then that would come later.
         if !self.hosts.live().any(|flow| flow.bytes.is_none()) {
-            self.hurry(self.end.before());
+            self.context.ahead.lasts_until(self.end.before());
         }
         match later {
             Some((at, event)) if at < self.end => Some((at, event)),

@@ -24,17 +24,17 @@ impl World {
     /// Data packets land, or will; returns how many trains of the first one's flow it has dealt
     /// with, up to the ACKs that are announced.
     pub(super) fn receive_full_run(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
-        let (now, safe) = (self.now, self.context.safe);
+        let now = self.now;
         let index = trains[0].train().first.flow;
         let flow = &mut self.hosts.flows[index as usize];
         let down = &mut self.access.data_down[index as usize];
         let up = &mut self.access.ack_up[index as usize];
-        let until = flow.receives_with_options_until(safe);
+        let until = self.context.ahead.data_with_options(flow);
         if until == Time::ZERO || !down.is_clear() || up.wire.is_bounded() {
             return 0;
         }
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.ack_queue(index) else { return 0 };
+        let Some(queue) = core.ack_queue(index, &context.ahead) else { return 0 };
         let of = (index, flow.receiver.ack_size());
         let mut answering = Answering::new(of, queue, &mut up.wire, core, context);
         let (mut done, mut late) = (0, None);
@@ -67,14 +67,14 @@ impl World {
         let now = self.now;
         let index = trains[0].train().first.flow;
         let flow = &mut self.hosts.flows[index as usize];
-        let safe = flow.safe(index, &self.context);
+        let until = self.context.ahead.acks(flow, self.context.told(index));
         let down = &mut self.access.ack_down[index as usize];
         let up = &mut self.access.data_up[index as usize];
-        if !flow.goes_straight_on_with_options() || !down.is_clear() || up.wire.is_bounded() {
+        if until == Time::ZERO || !down.is_clear() || up.wire.is_bounded() {
             return 0;
         }
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.data_queue(index) else { return 0 };
+        let Some(queue) = core.data_queue(index, &context.ahead) else { return 0 };
         let (mut done, mut late) = (0, None);
         let sending = Sending::default();
         let wire = &mut up.wire;
@@ -89,7 +89,7 @@ impl World {
             let Some((at, gap)) = arrives else { break };
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
-            let taken = leaving.hear(flow, &coming, safe, &mut self.hosts.sending);
+            let taken = leaving.hear(flow, &coming, until, &mut self.hosts.sending);
             if taken < count {
                 late = Some((coming, taken));
                 break;
@@ -109,16 +109,16 @@ impl World {
     /// A data packet is at its receiver: takes it with those behind it on the link, as far as they
     /// may be ahead of the clock. Returns how many.
     pub(super) fn receive_full_lane(&mut self, link: u32) -> u32 {
-        let (now, safe, index) = (self.now, self.context.safe, link);
+        let (now, index) = (self.now, link);
         let flow = &mut self.hosts.flows[index as usize];
         let lane = &mut self.access.data_down[index as usize].lane;
         let up = &mut self.access.ack_up[index as usize];
-        let until = flow.receives_with_options_until(safe);
+        let until = self.context.ahead.data_with_options(flow);
         if until == Time::ZERO || up.wire.is_bounded() {
             return 0;
         }
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.ack_queue(index) else { return 0 };
+        let Some(queue) = core.ack_queue(index, &context.ahead) else { return 0 };
         let of = (index, flow.receiver.ack_size());
         let mut answering = Answering::new(of, queue, &mut up.wire, core, context);
         let (mut received, mut most) = (0, FIRST);
@@ -145,14 +145,14 @@ impl World {
     pub(super) fn hear_full_lane(&mut self, link: u32) -> u32 {
         let index = link;
         let flow = &mut self.hosts.flows[index as usize];
-        let safe = flow.safe(index, &self.context);
+        let until = self.context.ahead.acks(flow, self.context.told(index));
         let lane = &mut self.access.ack_down[index as usize].lane;
         let up = &mut self.access.data_up[index as usize];
-        if !flow.goes_straight_on_with_options() || up.wire.is_bounded() {
+        if until == Time::ZERO || up.wire.is_bounded() {
             return 0;
         }
         let (core, context) = (&mut self.core, &mut self.context);
-        let Some(queue) = core.data_queue(index) else { return 0 };
+        let Some(queue) = core.data_queue(index, &context.ahead) else { return 0 };
         let (sending, wire) = (Sending::default(), &mut up.wire);
         let mut leaving = Leaving { index, queue, sending, wire, core, context };
         let (mut heard, mut most) = (0, FIRST);
@@ -161,7 +161,7 @@ impl World {
             && let Some(coming) = TimedTrain::in_front(lane, most)
         {
             most = most.saturating_mul(2);
-            let taken = leaving.hear(flow, &coming, safe, &mut self.hosts.sending);
+            let taken = leaving.hear(flow, &coming, until, &mut self.hosts.sending);
             (0..taken).for_each(|_| lane.take());
             heard += taken;
             if taken < coming.train.count {
@@ -186,20 +186,20 @@ struct Leaving<'a> {
 }
 
 impl Leaving<'_> {
-    /// ACKs will be at the sender by `safe`, each first of its number: takes those in front that
+    /// ACKs will be at the sender by `until`, each first of its number: takes those in front that
     /// may be heard ahead of the clock, and returns how many. `released` is empty, and stays so.
     #[inline(always)]
     fn hear(
         &mut self,
         flow: &mut Flow,
         coming: &TimedTrain<AckPacket>,
-        safe: Time,
+        until: Time,
         released: &mut Vec<Transmission>,
     ) -> u32 {
         let (ack, count) = (&coming.train.first, coming.train.count);
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
-        while taken < count && rest.at <= safe {
-            let mut heard = flow.hear_fast(&rest, safe, |at, seqs, of| self.let_go(at, seqs, of));
+        while taken < count && rest.at <= until {
+            let mut heard = flow.hear_fast(&rest, until, |at, seqs, of| self.let_go(at, seqs, of));
             if heard == 0 {
                 if !flow.hear_slowly(rest.at, (rest.first, ack.bytes()), released) {
                     break;

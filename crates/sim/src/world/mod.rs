@@ -3,6 +3,7 @@
 //! do is in their rooms, which know nothing of one another.
 
 mod access;
+mod ahead;
 mod air;
 mod batch;
 mod connections;
@@ -14,7 +15,6 @@ mod events;
 mod full_batch;
 mod hosts;
 mod keys;
-mod last_burst;
 #[cfg(test)]
 mod leftovers;
 mod lossy_links;
@@ -39,12 +39,13 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use self::access::Access;
+use self::ahead::LastBurst;
+use self::ahead::policy::{Listed, Lookahead};
 use self::context::Context;
 use self::core::Core;
 use self::drain::Measured;
 use self::events::Event;
 use self::hosts::{FAR, Flow, Hosts, NEAR};
-use self::last_burst::LastBurst;
 pub(crate) use self::surgery::Surgery;
 use crate::measure::{Occupancy, Recorder, Trace};
 use crate::scenario::{Outside, Resolved, ScenarioError, TieBreak};
@@ -73,8 +74,6 @@ pub(crate) struct World {
     measured_from: Time,
     /// Whether measuring has begun.
     warm: bool,
-    /// Whether hosts may be ahead of the clock.
-    hurries: bool,
     events: u64,
     core_events: u64,
     notice_size: Bytes,
@@ -90,7 +89,9 @@ impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let hosts = Hosts::new(resolved, random);
-        let core = Core::new(resolved, random);
+        let listed = Listed { by_the_clock: hosts.by_the_clock(), endless: hosts.endless() };
+        let mut ahead = Lookahead::new(resolved, trace, &listed);
+        let core = Core::new(resolved, random, &mut ahead);
         // Demands, background bursts and traffic through a mesh never end. Traffic on the access
         // links of a path goes on as long as the flows that it meets, or alone.
         let lasts = resolved.mesh.is_some() || hosts.flows.is_empty();
@@ -104,18 +105,12 @@ impl World {
             access.seat_back(flow.id, links);
         }
         let warm = Time::ZERO + scenario.run.warmup;
-        // What is recorded is recorded in order of time. A run that ends with a burst may go back.
-        let drawn = scenario.run.tie_break == TieBreak::Random;
-        let alone = !scenario.access.shared && !scenario.goes_both_ways() && !access.loses_some();
-        let outside = resolved.stacks.as_ref().and_then(|stacks| stacks.outside());
-        let may_end = scenario.run.bursts.is_none() || !resolved.needs_classes();
-        let hurries = trace == Trace::default() && !drawn && alone && may_end && outside.is_none();
-        let queue = match drawn {
+        let queue = match scenario.run.tie_break == TieBreak::Random {
             true => EventQueue::with_drawn_ties(random.stream("ties")),
             false => EventQueue::new(),
         };
         let mut world = Self {
-            context: Context::new(queue, Recorder::new(trace), Surgery::new(scenario)),
+            context: Context::new(queue, Recorder::new(trace), Surgery::new(scenario), ahead),
             active: hosts.flows.len() + endless,
             hosts,
             access,
@@ -127,16 +122,14 @@ impl World {
             now: Time::ZERO,
             measured_from: Time::ZERO,
             warm: false,
-            hurries,
             events: 0,
             core_events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
             occupancy_every: scenario.run.occupancy.unwrap_or_default(),
             occupancy: Occupancy::default(),
-            outside,
+            outside: resolved.stacks.as_ref().and_then(|stacks| stacks.outside()),
         };
-        world.hurry(Time::from_ps(warm.as_ps().saturating_sub(1)));
         world.begin(resolved, warm);
         world
     }
@@ -147,6 +140,7 @@ impl World {
         if let Some(kept) = self.kept() {
             kept.adopt(fresh.clone())?;
         }
+        self.context.ahead.adopt(&fresh.context.ahead);
         self.hosts.adopt(fresh.hosts)?;
         self.core.adopt(fresh.core)
     }
@@ -154,9 +148,6 @@ impl World {
     /// Puts what is sure to happen into the queue.
     fn begin(&mut self, resolved: &Resolved, warm: Time) {
         let scenario = &resolved.scenario;
-        let last = (self.end + self.drain.unwrap_or_default()).before();
-        let hurries = self.hurries.then_some(last);
-        self.core.learn(self.hosts.by_the_clock(), self.hosts.endless(), hurries);
         for index in 0..self.hosts.flows.len() as u32 {
             self.register(index);
             let start = self.hosts.flows[index as usize].start;
@@ -283,7 +274,7 @@ impl World {
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;
-                self.hurry(self.end.before());
+                self.context.ahead.lasts_until(self.end.before());
                 self.hosts.demands.warmed_up(self.now);
                 self.hosts.flows.iter_mut().for_each(Flow::warmed_up);
                 self.core.warmed_up(self.now);

@@ -2,35 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use burstlab_tcp::{Listens, NakDelay, Notice};
+use burstlab_tcp::Notice;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
-
-use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, Topology};
-
-/// How long after any burst is closed its sender is told of its loss at the soonest: a sender that
-/// acts on what it is told may be ahead of the clock by less. `None`: it goes by the clock, since
-/// messages share a link with its ACKs, or come from a network that does not know what becomes of
-/// a burst as it is closed.
-pub(super) fn lookahead(resolved: &Resolved, listens: Listens) -> Option<Span> {
-    let scenario = &resolved.scenario;
-    let known = scenario.network.topology == Topology::Path
-        && scenario.core.forwarding == CoreForwarding::CutThrough;
-    if !known || listens.to_nodes() && scenario.edge.notices == NoticeTransport::InBand {
-        return None;
-    }
-    let Some(delay) = listens.dropped else { return Some(Span::MAX) };
-    let (graph, routes) = resolved.graph_and_routes();
-    let fibres = &routes.of(0, graph.nodes.len() as u32 - 1)[0];
-    let node = resolved.loss.data.node.min(fibres.len() - 1);
-    let before = fibres[..node].iter().map(|&fibre| graph.link(fibre).delay);
-    let reached = before.fold(Span::ZERO, |sum, delay| sum + delay);
-    let told = match delay {
-        NakDelay::None => reached,
-        NakDelay::Path | NakDelay::Rtt => reached + scenario.access.delay,
-    };
-    Some(told).filter(|told| !told.is_zero())
-}
 
 /// A message to a sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,6 +19,21 @@ pub(super) struct Message {
     pub(super) at: Time,
     /// Whether it has still to cross the sender's access link as a packet.
     pub(super) in_band: bool,
+}
+
+/// What the sender of a flow may yet be told of lost bursts.
+#[derive(Clone, Copy)]
+pub(super) struct NextMessage<'a> {
+    notices: &'a Notices,
+    flow: u32,
+    clock: Time,
+}
+
+impl NextMessage<'_> {
+    /// When it is told next: of a burst that is closed, or so long `after` one that is yet to be.
+    pub(super) fn next(self, after: Span) -> Time {
+        self.notices.next_loss(self.flow).min(self.clock.saturating_add(after))
+    }
 }
 
 /// The messages on their way, by the slot that their event names.
@@ -74,9 +63,15 @@ impl Notices {
 
     /// When the next message that a burst is lost reaches the sender of a flow; `MAX`: none is on
     /// its way.
-    pub(super) fn next_loss(&self, flow: u32) -> Time {
+    fn next_loss(&self, flow: u32) -> Time {
         let next = self.losses.range((flow, Time::ZERO, 0)..).next();
         next.filter(|(told, ..)| *told == flow).map_or(Time::MAX, |&(_, at, _)| at)
+    }
+
+    /// What the sender of a flow may yet be told at `clock`.
+    #[inline(always)]
+    pub(super) fn told(&self, flow: u32, clock: Time) -> NextMessage<'_> {
+        NextMessage { notices: self, flow, clock }
     }
 
     /// Takes the message of `slot`.

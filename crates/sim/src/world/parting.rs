@@ -67,12 +67,9 @@ impl World {
     pub(crate) fn trace_from_here(&mut self, trace: Trace) {
         if trace != Trace::default() {
             self.keep_to_the_clock();
+            self.context.ahead.stop();
         }
         self.context.recorder = Recorder::new(trace);
-        self.hurries = self.hurries && trace == Trace::default();
-        if !self.hurries {
-            self.context.safe = Time::ZERO;
-        }
     }
 
     /// Ends the run at `at`, if it would go on: what is measured is measured until then, and what
@@ -85,7 +82,7 @@ impl World {
             self.drain = None;
         }
         self.end = self.end.min(at);
-        self.hurry_no_further(at.before());
+        self.context.ahead.lasts_no_longer(at.before());
     }
 
     /// How far each connection has come, by number.

@@ -162,7 +162,7 @@ impl World {
     /// as they may be ahead of the clock. Returns whether it is.
     #[inline]
     fn receive_those_behind(&mut self, link: u32) -> bool {
-        if self.context.safe == Time::ZERO {
+        if !self.context.ahead.is_any() {
             return false;
         }
         let count = match self.hosts.flows[link as usize].receiver.has_options() {
@@ -310,9 +310,9 @@ impl World {
     fn may_hear(&self, at: Time, packet: &AckPacket) -> bool {
         let flow = &self.hosts.flows[packet.flow as usize];
         packet.is_plain()
-            && flow.goes_straight_on()
+            && flow.sender.is_fast()
             && flow.sender.covers(packet.next)
-            && at <= flow.hears_until(flow.safe(packet.flow, &self.context))
+            && at <= self.context.ahead.next_ack(flow, self.context.told(packet.flow))
     }
 
     /// A sender hears an ACK ahead of the clock, and goes straight on.
@@ -354,7 +354,7 @@ impl World {
     /// goes straight on. Returns whether it is.
     #[inline]
     fn hear_those_behind(&mut self, link: u32) -> bool {
-        if self.context.safe == Time::ZERO {
+        if !self.context.ahead.is_any() {
             return false;
         }
         let heard = match self.hosts.flows[link as usize].sender.has_options() {

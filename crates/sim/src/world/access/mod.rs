@@ -138,11 +138,6 @@ impl Access {
         }
     }
 
-    /// Whether packets are lost as they are handed to a link, though its queue has room.
-    pub(super) fn loses_some(&self) -> bool {
-        !self.losses.are_none() || self.departures.iter().any(|one| !one.is_empty())
-    }
-
     /// Losses of departures that were scripted and never came.
     pub(super) fn unmet(&self) -> Vec<String> {
         let tables = ["loss.data", "loss.ack"].iter().zip(&self.departures);

@@ -17,6 +17,7 @@ use super::scope::{Common, Scope};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, Step};
 use crate::scenario::Operation;
+use crate::world::ahead::policy::Lookahead;
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{DataPacket, Packet, Parcel};
@@ -206,9 +207,9 @@ impl Beyond<'_> {
 
     /// What is known of the flows, and what the scenario says of the network.
     #[inline]
-    pub(super) fn parts(&mut self) -> (&mut Flows, &Plan) {
+    pub(super) fn parts(&mut self) -> (&mut Flows, (&Plan, &Lookahead)) {
         let Common { flows, plan, .. } = &mut *self.scope.common;
-        (flows, plan)
+        (flows, (plan, &self.scope.context.ahead))
     }
 
     /// Whether a script loses this packet as it comes to its ingress. If so it is lost.

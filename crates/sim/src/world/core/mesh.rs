@@ -19,6 +19,7 @@ use super::scope::Common;
 use super::under_way::UnderWay;
 use crate::measure::{NetworkSummary, Occupancy, Recorder, Table};
 use crate::scenario::{Interrupt, Resolved};
+use crate::world::ahead::policy::{ACKS, DATA, Lookahead, Promises};
 use crate::world::context::Context;
 use crate::world::events::CoreEvent;
 use crate::world::packet::{AckPacket, DataPacket};
@@ -36,11 +37,11 @@ pub(in crate::world) struct Mesh {
 }
 
 impl Mesh {
-    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource, ahead: &mut Lookahead) -> Self {
         let plan = Plan::new(resolved);
         let control = plan.rules.control;
-        let (edges, fabric) =
-            (Edges::new(resolved, &plan, random), Fabric::new(resolved, &plan, random));
+        let edges = Edges::new(resolved, &plan, random, ahead);
+        let fabric = Fabric::new(resolved, &plan, random);
         let mut common = Common {
             flows: Flows::default(),
             bursts: if control { Bursts::default() } else { Bursts::stocked() },
@@ -58,7 +59,6 @@ impl Mesh {
     /// Takes what is not stored from a mesh of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.edges.adopt(fresh.edges);
-        self.fabric.adopt(fresh.fabric);
         self.common.plan.adopt(fresh.common.plan);
         self.common.fates.adopt(fresh.common.fates);
     }
@@ -69,18 +69,18 @@ impl Mesh {
         (&mut self.edges, Beyond::new(&mut self.fabric, &mut self.common, context))
     }
 
-    /// Learns of the flows that are listed: whether hosts of theirs are never ahead of the clock,
-    /// and whether some never end, and with them the run.
-    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool) {
+    /// What it promises of what it carries.
+    pub(super) fn promises(&self) -> Promises {
         let Common { plan, fates, account, .. } = &self.common;
-        let run = &plan.scenario.run;
-        let looked_at = account.reports() || run.occupancy.is_some();
-        let lasts = !plan.rules.cuts && fates.outages().are_none();
-        // Sources of bursts never end. In a drain the run may yet end with a flow.
-        let goes_on = self.sources() > 0 && run.drain.is_none();
-        match &mut self.fabric {
-            Fabric::Contended(fabric) => fabric.learn((endless || goes_on) && !looked_at && lasts),
-            Fabric::Exclusive(fabric) => fabric.learn(by_the_clock, endless),
+        let (rules, run) = (&plan.rules, &plan.scenario.run);
+        if !rules.control {
+            return Promises::Exclusive { drops_behind: rules.drops_behind };
+        }
+        Promises::Contended {
+            // Sources of bursts never end. In a drain the run may yet end with a flow.
+            endless: self.sources() > 0 && run.drain.is_none(),
+            changes: rules.cuts || !fates.outages().are_none(),
+            looked_at: account.reports() || run.occupancy.is_some(),
         }
     }
 
@@ -130,16 +130,16 @@ impl Mesh {
 
     /// Where runs of data packets of a flow may be announced, if they may.
     #[inline]
-    pub(super) fn data_queue(&mut self, flow: u32) -> Option<DataQueue> {
+    pub(super) fn data_queue(&mut self, flow: u32, ahead: &Lookahead) -> Option<DataQueue> {
         let Common { plan, flows, .. } = &mut self.common;
-        self.edges.expects_data().then(|| self.edges.data_queue(flow, flows, plan))
+        ahead.announces(DATA).then(|| self.edges.data_queue(flow, flows, (plan, ahead)))
     }
 
     /// Where runs of ACKs of a flow may be announced, if they may.
     #[inline]
-    pub(super) fn ack_queue(&mut self, flow: u32) -> Option<usize> {
+    pub(super) fn ack_queue(&mut self, flow: u32, ahead: &Lookahead) -> Option<usize> {
         let Common { plan, flows, .. } = &mut self.common;
-        self.edges.expects_acks().then(|| self.edges.ack_queue(flow, flows, plan))
+        ahead.announces(ACKS).then(|| self.edges.ack_queue(flow, flows, (plan, ahead)))
     }
 
     /// ACKs that are `sent` over an access link will enter a queue.
@@ -162,7 +162,8 @@ impl Mesh {
         run: TimedTrain<DataPacket>,
         context: &mut Context,
     ) {
-        let queue = self.edges.queue_for(queue, &run.train.first, &self.common.plan);
+        let rules = (&self.common.plan, &context.ahead);
+        let queue = self.edges.queue_for(queue, &run.train.first, rules);
         self.edges.expect_run_in(queue, run, context);
     }
 

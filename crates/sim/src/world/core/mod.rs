@@ -39,6 +39,7 @@ use self::mesh::Mesh;
 pub(super) use self::payload::Payload;
 use self::slots::Ops;
 pub(super) use self::under_way::UnderWay;
+use super::ahead::policy::{Lookahead, Promises};
 use super::context::Context;
 use super::events::CoreEvent;
 use super::packet::{AckPacket, DataPacket, Packet};
@@ -79,7 +80,14 @@ pub(super) struct Totals {
 }
 
 impl Core {
-    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+    /// The network of a scenario, which says what it promises.
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource, ahead: &mut Lookahead) -> Self {
+        let core = Self::of(resolved, random, ahead);
+        ahead.promise(&core.promises(resolved, ahead));
+        core
+    }
+
+    fn of(resolved: &Resolved, random: &RandomSource, ahead: &mut Lookahead) -> Self {
         match (&resolved.mesh, &resolved.scenario.ops) {
             (Some(mesh), Some(ops)) => {
                 let clock = SlotClock::new(ops.slot_size, resolved.scenario.network.link_rate);
@@ -87,7 +95,7 @@ impl Core {
                 let ops = Ops::new(mesh.clone(), ops.clone(), (clock, marks), random);
                 Self::Slots(Box::new(ops))
             }
-            _ => Self::Bursts(Box::new(Mesh::new(resolved, random))),
+            _ => Self::Bursts(Box::new(Mesh::new(resolved, random, ahead))),
         }
     }
 
@@ -128,13 +136,11 @@ impl Core {
         }
     }
 
-    /// Learns of the flows that are listed: whether hosts of theirs are never ahead of the clock,
-    /// and whether some never end, and with them the run; and where any may be ahead, when the run
-    /// ends at the latest.
-    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool, hurries: Option<Time>) {
+    /// What it promises of what it carries.
+    fn promises(&self, resolved: &Resolved, ahead: &Lookahead) -> Promises {
         match self {
-            Self::Bursts(mesh) => mesh.learn(by_the_clock, endless),
-            Self::Slots(ops) => ops.learn(endless && !by_the_clock, hurries),
+            Self::Bursts(mesh) => mesh.promises(),
+            Self::Slots(ops) => ops.promises(&resolved.scenario.run, ahead),
         }
     }
 
@@ -264,7 +270,7 @@ impl Core {
     ) -> bool {
         match self {
             Self::Bursts(mesh) => {
-                let queue = mesh.data_queue(packet.flow);
+                let queue = mesh.data_queue(packet.flow, &context.ahead);
                 let expects = queue.map(|queue| {
                     mesh.expect_run(queue, TimedTrain::one(at, packet), context);
                 });
@@ -284,7 +290,7 @@ impl Core {
         context: &mut Context,
     ) -> Expected {
         match self {
-            Self::Bursts(mesh) => match mesh.ack_queue(packet.flow) {
+            Self::Bursts(mesh) => match mesh.ack_queue(packet.flow, &context.ahead) {
                 Some(queue) => {
                     mesh.expect_ack(queue, (at, packet), context);
                     Expected::Taken
@@ -298,18 +304,18 @@ impl Core {
 
     /// Where runs of ACKs of a flow may be announced, if they may.
     #[inline]
-    pub(super) fn ack_queue(&mut self, flow: u32) -> Option<usize> {
+    pub(super) fn ack_queue(&mut self, flow: u32, ahead: &Lookahead) -> Option<usize> {
         match self {
-            Self::Bursts(mesh) => mesh.ack_queue(flow),
+            Self::Bursts(mesh) => mesh.ack_queue(flow, ahead),
             Self::Slots(_) => None,
         }
     }
 
     /// Where runs of data packets of a flow may be announced, if they may.
     #[inline]
-    pub(super) fn data_queue(&mut self, flow: u32) -> Option<DataQueue> {
+    pub(super) fn data_queue(&mut self, flow: u32, ahead: &Lookahead) -> Option<DataQueue> {
         match self {
-            Self::Bursts(mesh) => mesh.data_queue(flow),
+            Self::Bursts(mesh) => mesh.data_queue(flow, ahead),
             Self::Slots(_) => None,
         }
     }

@@ -24,6 +24,7 @@ use super::taken_ahead::TakenAhead;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
 use crate::scenario::Ending;
+use crate::world::ahead::policy::{Ends, HostRules};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::keys::is_named;
@@ -355,38 +356,9 @@ impl Flow {
         self.receiver_alarm.arm(due, context, place, Event::ReceiverTimer(index));
     }
 
-    /// Whether all that an ACK without SACK blocks does at the sender is to let new segments go, if
-    /// it is heard [in time](Self::hears_until); and then the same holds of the next.
-    #[inline]
-    pub(in crate::world) fn goes_straight_on(&self) -> bool {
-        self.sender.is_fast()
-            && self.next_write().is_none()
-            && self.completed.is_none()
-            && !self.kind.by_the_clock
-    }
-
-    /// Up to when its hosts may be ahead of the clock; `index` is its slot.
-    #[inline(always)]
-    pub(in crate::world) fn safe(&self, index: u32, context: &Context) -> Time {
-        match self.kind.told_after {
-            None => context.safe,
-            Some(after) => context.safe_of(index, after),
-        }
-    }
-
-    /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens
-    /// there before.
-    #[inline(always)]
-    pub(in crate::world) fn hears_until(&self, ahead: Time) -> Time {
-        match self.sender.poll_timeout() {
-            Some(due) if due <= ahead => due.before(),
-            _ => ahead,
-        }
-    }
-
-    /// The ACK `next` is at the sender, which [goes straight on](Self::goes_straight_on); answers
-    /// the segments that it sends, each to be added to the digest as it is put on the link. `now`
-    /// may be ahead of the clock; nothing is traced in such runs.
+    /// The ACK `next` is at the sender, which is on the fast path; answers the segments that it
+    /// sends, each to be added to the digest as it is put on the link. `now` may be ahead of the
+    /// clock; nothing is traced in such runs.
     #[inline(always)]
     pub(in crate::world) fn go_on(
         &mut self,
@@ -454,49 +426,12 @@ impl Flow {
         Tally { sent, acks_delivered, ..self.tally.clone() }
     }
 
-    /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes
-    /// [on the fast path](burstlab_tcp::Receiver::takes_fast) and [in time](Self::receives_by);
-    /// zero: not at all. Whoever else looks at the receiver asks what it holds, for a segment that
-    /// was lost; to make a difference that segment would have to be sent again and lost before the
-    /// packet arrives, which a time-out later than that rules out; with Vegas a sender on the fast
-    /// path that ignores all duplicate ACKs under way; and where a sender sends again as it is told
-    /// of a loss, that `ahead` is [before that](Self::safe).
-    #[inline]
-    pub(in crate::world) fn receives_until(&self, now: Time, ahead: Time) -> Time {
-        let calm = self.resent.is_below(self.receiver.next())
-            && self.causes.is_empty()
-            && self.completed.is_none()
-            && !self.kind.by_the_clock
-            && (!self.kind.impatient || self.hears_nothing_twice());
-        if !calm {
-            return Time::ZERO;
-        }
-        let repeats = now.saturating_add(self.kind.shortest_rto);
-        let due = self.sender.poll_timeout().map_or(repeats, |due| due.min(repeats));
-        ahead.min(due.before())
-    }
-
-    /// Whether the sender is on the fast path and has heard an ACK beyond all duplicate ones: those
-    /// that are still under way say nothing to it.
-    #[inline]
-    fn hears_nothing_twice(&self) -> bool {
-        self.sender.is_fast()
-            && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
-    }
-
     /// Whether a packet that is on its way to the receiver comes [behind a
     /// gap](burstlab_tcp::Receiver::takes_behind), and no segment from there on was sent again, and
     /// perhaps lost. One that will be, before it comes, is known to [`TakenAhead`].
     #[inline]
     pub(in crate::world) fn takes_behind(&self, seq: u64) -> bool {
         self.receiver.takes_behind(seq) && self.resent.is_below(seq)
-    }
-
-    /// Until when such packets may be dealt with now; zero: not at all.
-    #[inline]
-    pub(in crate::world) fn receives_behind_until(&self, ahead: Time) -> Time {
-        let calm = self.completed.is_none() && !self.kind.by_the_clock;
-        if calm { ahead } else { Time::ZERO }
     }
 
     /// Segments behind a gap will be at the receiver; `now` is the time. Takes those in front that
@@ -570,5 +505,43 @@ impl Flow {
     /// The first segment that is not acknowledged.
     pub(in crate::world) fn first_missing(&self) -> u64 {
         self.sender.highest_acked().map_or(0, |seq| seq + 1)
+    }
+}
+
+impl Ends for Flow {
+    #[inline(always)]
+    fn rules(&self) -> &HostRules {
+        &self.kind.ahead
+    }
+
+    #[inline(always)]
+    fn is_done(&self) -> bool {
+        self.completed.is_some()
+    }
+
+    #[inline(always)]
+    fn writes_again(&self) -> bool {
+        self.next_write().is_some()
+    }
+
+    #[inline(always)]
+    fn misses(&self) -> bool {
+        !self.causes.is_empty()
+    }
+
+    #[inline(always)]
+    fn repeats(&self) -> bool {
+        !self.resent.is_below(self.receiver.next())
+    }
+
+    #[inline]
+    fn hears_nothing_twice(&self) -> bool {
+        self.sender.is_fast()
+            && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
+    }
+
+    #[inline(always)]
+    fn timer(&self) -> Option<Time> {
+        self.sender.poll_timeout()
     }
 }

@@ -65,16 +65,6 @@ pub(in crate::world) trait AckOutlet {
 }
 
 impl Flow {
-    /// Whether all that an ACK does at the sender is to let new segments go, if it is in order and
-    /// heard before a timer runs out.
-    #[inline]
-    pub(in crate::world) fn goes_straight_on_with_options(&self) -> bool {
-        self.carried.is_some()
-            && self.next_write().is_none()
-            && self.completed.is_none()
-            && !self.kind.is_by_the_clock()
-    }
-
     /// ACKs will be at the sender. Takes those in front that are on the fast path and come by
     /// `until`; returns how many. `go` takes segments of one size that go: their numbers, the
     /// size, and the congestion window.
@@ -132,18 +122,6 @@ impl Flow {
     pub(in crate::world) fn receives_fast(&self, packet: &DataPacket) -> bool {
         let options = self.carried.as_ref().and_then(|carried| carried.data.alike(packet.seq));
         packet.nth == 1 && options.is_some() && self.receiver.takes_full_fast(packet.seq)
-    }
-
-    /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes in
-    /// order. Who asks whether a segment is there that was lost again is told the truth by
-    /// [`TakenAhead`](super::taken_ahead::TakenAhead).
-    #[inline]
-    pub(in crate::world) fn receives_with_options_until(&self, ahead: Time) -> Time {
-        let calm = self.carried.is_some()
-            && self.causes.is_empty()
-            && self.completed.is_none()
-            && !self.kind.is_by_the_clock();
-        if calm { ahead } else { Time::ZERO }
     }
 
     /// Segments come to the receiver: takes those in front that are in order and in time; a timer

@@ -85,7 +85,7 @@ impl Hosts {
 
     /// Whether hosts of listed flows are never ahead of the clock.
     pub(super) fn by_the_clock(&self) -> bool {
-        self.flows.iter().any(|flow| flow.kind.is_by_the_clock())
+        self.flows.iter().any(|flow| flow.kind.ahead.are_by_the_clock())
     }
 
     /// Whether listed flows never end.

@@ -39,7 +39,7 @@ impl Hosts {
     ) -> (bool, Option<AckPacket>) {
         let flow = &mut self.flows[packet.flow as usize];
         let may = flow.receiver.takes_fast(packet.seq)
-            && at <= flow.receives_until(now, flow.safe(packet.flow, context))
+            && at <= context.ahead.data(now, flow, context.told(packet.flow))
             && flow.receives_by(at);
         if !may {
             return (false, None);

@@ -8,6 +8,7 @@ use super::pending::INSTANT;
 use super::queue::Queue;
 use crate::scenario::{Interrupt, Resolved, keys};
 use crate::traffic::BatchSources;
+use crate::world::ahead::policy::{DATA, Lookahead};
 use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::plan::Plan;
@@ -30,7 +31,7 @@ impl Edges {
         &mut self,
         resolved: &Resolved,
         random: &RandomSource,
-        plan: &Plan,
+        rules: (&Plan, &Lookahead),
     ) {
         let scenario = &resolved.scenario;
         let names = keys(scenario.batches.iter().map(|one| one.name.as_ref()));
@@ -57,17 +58,12 @@ impl Edges {
             let Some((_, sources)) = &sources else { return };
             let key = own.key(nth, u64::from(CROSS) | unnamed);
             unnamed += u64::from(!own.are_named());
-            let queue = self.queue_of(ends, class, (CROSS | number, key), false, plan);
+            let queue = self.queue_of(ends, class, (CROSS | number, key), false, rules);
             if self.queues[queue].arrivals.is_none() {
                 self.fed.push(queue as u32);
             }
             let arrivals = self.queues[queue].arrivals.get_or_insert_default();
             arrivals.add(sources.between(ends, random));
-        }
-        if self.rules.cuts && !self.fed.is_empty() {
-            // What is cut off depends on the order in which packets of all kinds came.
-            self.expects.0 = false;
-            self.expects.1 &= !self.rules.edge.ack.with_data;
         }
     }
 
@@ -81,7 +77,7 @@ impl Edges {
             if let Some(arrivals) = &mut self.queues[queue].arrivals {
                 arrivals.draw();
             }
-            if self.expects_data() {
+            if context.ahead.announces(DATA) {
                 self.queues[queue].set_timer(queue, context);
             } else {
                 self.look_ahead(Time::ZERO, queue, context);

@@ -9,6 +9,7 @@ use super::announced::take;
 use super::pending::Entry;
 use super::{DataQueue, Edges};
 use crate::scenario::Queues;
+use crate::world::ahead::policy::Lookahead;
 use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::flows::{Address, Flows};
@@ -88,25 +89,37 @@ impl Edges {
 
     /// The queue of the ACKs of a flow.
     #[inline]
-    pub(crate) fn ack_queue(&mut self, flow: u32, flows: &mut Flows, plan: &Plan) -> usize {
+    pub(crate) fn ack_queue(
+        &mut self,
+        flow: u32,
+        flows: &mut Flows,
+        rules: (&Plan, &Lookahead),
+    ) -> usize {
         if let Some(known) = flows.queue(flow, true) {
             return known;
         }
         let &Address { key, from, to, class, .. } = flows.address(flow);
         let class = self.rules.class_of_ack(class);
-        self.find_queue((to, from), class, (flow, key), true, (flows, plan))
+        self.find_queue((to, from), class, (flow, key), true, (flows, rules))
     }
 
     /// The queues of the data of a flow.
     #[inline]
-    pub(crate) fn data_queue(&mut self, flow: u32, flows: &mut Flows, plan: &Plan) -> DataQueue {
+    pub(crate) fn data_queue(
+        &mut self,
+        flow: u32,
+        flows: &mut Flows,
+        rules: (&Plan, &Lookahead),
+    ) -> DataQueue {
         if let Some(known) = flows.queue(flow, false) {
             return DataQueue::One(known);
         }
         let &Address { key, from, to, class, .. } = flows.address(flow);
         let ends = (from, to);
         match self.rules.assembly.data.thresholds() {
-            None => DataQueue::One(self.find_queue(ends, class, (flow, key), false, (flows, plan))),
+            None => {
+                DataQueue::One(self.find_queue(ends, class, (flow, key), false, (flows, rules)))
+            }
             Some(_) => DataQueue::ByWindow(ends, class, key),
         }
     }
@@ -117,13 +130,13 @@ impl Edges {
         &mut self,
         queue: DataQueue,
         packet: &DataPacket,
-        plan: &Plan,
+        rules: (&Plan, &Lookahead),
     ) -> usize {
         match queue {
             DataQueue::One(queue) => queue,
             DataQueue::ByWindow(ends, class, key) => {
                 let class = self.rules.class_of(packet, class);
-                self.queue_of(ends, class, (packet.flow, key), false, plan)
+                self.queue_of(ends, class, (packet.flow, key), false, rules)
             }
         }
     }
@@ -136,9 +149,9 @@ impl Edges {
         class: u32,
         (flow, key): (u32, u64),
         ack: bool,
-        (flows, plan): (&mut Flows, &Plan),
+        (flows, rules): (&mut Flows, (&Plan, &Lookahead)),
     ) -> usize {
-        let queue = self.queue_of(ends, class, (flow, key), ack, plan);
+        let queue = self.queue_of(ends, class, (flow, key), ack, rules);
         if self.rules.queues != Queues::Flow && self.rules.lanes == 1 {
             flows.found(flow, ack, queue);
         }

@@ -8,7 +8,6 @@ use burstlab_units::Time;
 
 use super::Edges;
 use super::due::Due;
-use super::pending::INSTANT;
 use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::payload::BurstKind;
@@ -26,16 +25,9 @@ fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, trains: bool) {
 }
 
 impl Edges {
-    /// Up to when what is announced to a queue is all that reaches it, as `now` is.
-    fn announced(&self, now: Time, queue: usize, context: &Context) -> Time {
-        let ahead = self.lookahead[self.queues[queue].way as usize];
-        let certain = (now + ahead).min(context.safe.saturating_add(INSTANT));
-        certain.max(now + INSTANT)
-    }
-
     /// Something reaches a queue, or its burst is due: takes in all that is certain to.
     pub(super) fn flush(&mut self, now: Time, queue: usize, out: &mut Beyond<'_>) {
-        let until = self.announced(now, queue, out.context());
+        let until = out.context().ahead.known(now, self.queues[queue].way as usize);
         let mut due = std::mem::take(&mut self.due);
         let (announced, all) = (&mut self.queues[queue].announced, (until, Place::FIRST));
         let data = announced.data.split(all, |coming| due.data.push(coming));

@@ -16,7 +16,7 @@ mod rules;
 
 use burstlab_kernel::{RandomSource, Rank, Stream};
 use burstlab_optical::AssemblyPolicy;
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use self::announced::{Entering, Tails};
@@ -34,6 +34,7 @@ use super::sites::Sites;
 use super::under_way::UnderWay;
 use crate::measure::{Occupancy, Recorder, Waiting};
 use crate::scenario::{Interrupt, Queues, Resolved};
+use crate::world::ahead::policy::{DATA, Lookahead};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::keys::is_named;
@@ -69,10 +70,6 @@ pub(super) struct Edges {
     /// Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     rules: EdgeRules,
-    /// How long before a packet reaches an edge node that is known at least, of data and of ACKs:
-    /// the delay of its access link. Not stored: the scenario has it.
-    #[serde(skip)]
-    lookahead: [Span; 2],
     /// What a queue takes in at once. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     due: Due,
@@ -82,8 +79,6 @@ pub(super) struct Edges {
     places: Vec<u32>,
     /// Of a path with one queue for all data, and one for all ACKs: these.
     only: [Option<u32>; 2],
-    /// Whether queues need only be told in advance of data packets, and of ACKs.
-    expects: (bool, bool),
     entering: Entering,
     tails: Tails,
     /// Draws of the routes of flows.
@@ -102,17 +97,21 @@ pub(super) const PATH_TRAINS: usize = 256;
 const NO_QUEUE: u32 = u32::MAX;
 
 impl Edges {
-    pub(super) fn new(resolved: &Resolved, plan: &Plan, random: &RandomSource) -> Self {
-        let (rules, access) = (EdgeRules::new(resolved, &plan.rules), &resolved.scenario.access);
+    pub(super) fn new(
+        resolved: &Resolved,
+        plan: &Plan,
+        random: &RandomSource,
+        ahead: &mut Lookahead,
+    ) -> Self {
+        let rules = EdgeRules::new(resolved, &plan.rules);
+        ahead.announce(resolved, &rules.queues());
         let sites = Sites::of(&plan.graph);
         let mut edges = Self {
-            lookahead: [access.delay, access.receiver_side().1],
             due: Due::default(),
             places: places(&rules, sites.pairs()),
             sites,
             queues: Vec::new(),
             only: [None; 2],
-            expects: rules.expects(resolved),
             entering: Entering::new(rules.ordered, rules.trains),
             tails: Tails::default(),
             choices: random.stream("routes"),
@@ -121,13 +120,13 @@ impl Edges {
             numbered: [0; 2],
             rules,
         };
-        edges.attach_batches(resolved, random, plan);
+        edges.attach_batches(resolved, random, (plan, ahead));
         edges
     }
 
     /// Takes what is not stored from those of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
-        (self.rules, self.lookahead) = (fresh.rules, fresh.lookahead);
+        self.rules = fresh.rules;
     }
 
     /// Queues the first background bursts, and the first closing of each queue that batches enter.
@@ -143,25 +142,13 @@ impl Edges {
         self.background.len() + self.fed.len()
     }
 
-    /// Whether data packets may be announced, in place of an event when they arrive.
-    #[inline]
-    pub(super) fn expects_data(&self) -> bool {
-        self.expects.0
-    }
-
-    /// Whether ACKs may be announced.
-    #[inline]
-    pub(super) fn expects_acks(&self) -> bool {
-        self.expects.1
-    }
-
     /// A data packet reaches its ingress.
     #[inline]
     pub(super) fn data_arrives(&mut self, now: Time, packet: DataPacket, out: &mut Beyond<'_>) {
-        let (flows, plan) = out.parts();
+        let (flows, rules) = out.parts();
         let &Address { key, from, to, class, .. } = flows.address(packet.flow);
         let (ends, class) = ((from, to), self.rules.class_of(&packet, class));
-        let queue = self.queue_of(ends, class, (packet.flow, key), false, plan);
+        let queue = self.queue_of(ends, class, (packet.flow, key), false, rules);
         let killed = out.loses(now, packet);
         if !killed {
             self.make_room(now, queue, packet.bytes(), out);
@@ -191,7 +178,7 @@ impl Edges {
     ) {
         // It has no window; by congestion windows, its class is taken as one of theirs.
         let queue = self.queue_of(ends, class, (packet.flow, key), false, out.parts().1);
-        if self.expects_data() {
+        if out.context().ahead.announces(DATA) {
             self.expect_run_in(queue, TimedTrain::one(now, packet), out.context());
             return;
         }
@@ -204,8 +191,8 @@ impl Edges {
     /// An ACK reaches the edge node of its receiver.
     #[inline]
     pub(super) fn ack_arrives(&mut self, now: Time, packet: AckPacket, out: &mut Beyond<'_>) {
-        let (flows, plan) = out.parts();
-        let queue = self.ack_queue(packet.flow, flows, plan);
+        let (flows, rules) = out.parts();
+        let queue = self.ack_queue(packet.flow, flows, rules);
         self.make_room(now, queue, packet.bytes(), out);
         self.number(now, queue, packet.row, out.context());
         self.queues[queue].payload.acks.push(Train::one(packet));
@@ -252,7 +239,7 @@ impl Edges {
         class: u32,
         (flow, key): (u32, u64),
         ack: bool,
-        plan: &Plan,
+        (plan, ahead): (&Plan, &Lookahead),
     ) -> usize {
         if let Some(only) = self.only[usize::from(ack)] {
             return only as usize;
@@ -275,8 +262,7 @@ impl Edges {
         }
         self.places[place] = self.queues.len() as u32;
         let mut queue = Queue::new(rules, ends, (class, lane), (own, place));
-        let announced = if ack { self.expects.1 } else { self.expects.0 };
-        if announced && queue.assembler.policy().timer_alone().is_none() {
+        if ahead.announces(usize::from(ack)) && queue.assembler.policy().timer_alone().is_none() {
             if rules.control {
                 queue.filling = Filling::of(&queue.assembler).map(Box::new);
             } else {
@@ -398,7 +384,7 @@ impl Edges {
             return;
         }
         let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
-        if !self.expects_data() && self.queues[queue].arrivals.is_some() {
+        if !out.context().ahead.announces(DATA) && self.queues[queue].arrivals.is_some() {
             self.fed_timer(now, queue, out);
         } else if self.take_in(now, queue, out.context()) || due(&self.queues[queue]) {
             self.close(now, queue, out);

@@ -1,9 +1,9 @@
 //! What a scenario says of edge nodes, ready for use.
 
-use burstlab_optical::AssemblyPolicy;
 use burstlab_units::{Bytes, Span};
 
-use crate::scenario::{CoreForwarding, Edge, EdgeAssembly, Queues, Resolved, Scenario, TieBreak};
+use crate::scenario::{CoreForwarding, Edge, EdgeAssembly, Queues, Resolved};
+use crate::world::ahead::policy::QueueRules;
 use crate::world::core::rules::Rules;
 use crate::world::packet::DataPacket;
 
@@ -88,41 +88,8 @@ impl EdgeRules {
         !self.edge.spacing.is_zero()
     }
 
-    /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
-    /// or a size closes them, and no script looks at each packet as it arrives.
-    pub(super) fn expects(&self, resolved: &Resolved) -> (bool, bool) {
-        let scenario = &resolved.scenario;
-        if scenario.run.tie_break == TieBreak::Random || self.both_ways {
-            // What is announced enters by time and flow: drawn ties need an event for each packet.
-            // And so do hosts whose data and ACKs leave on one link.
-            return (false, false);
-        }
-        // In a mesh bursts may be closed by a size where each host has its links to itself, and
-        // where nothing else enters, in an order that no link says.
-        let alone_enters = scenario.traffic.is_empty() && scenario.batches.is_empty();
-        let filled = self.control && !self.ordered && alone_enters;
-        let known = |policy: AssemblyPolicy| {
-            policy.timer_alone().is_some() || filled && policy.size_or_time().is_some()
-        };
-        let timed = (0..self.classes).all(|class| known(self.assembly.data.policy(class)));
-        let singly = !resolved.loss.data.script.packets.is_empty() || self.spaces();
-        // On a way that bursts have for themselves they may be closed ahead of the clock.
-        let cut = scenario.core.forwarding == CoreForwarding::CutThrough;
-        let alone = !self.control && cut;
-        let data = (timed || alone) && !singly && self.takes_few_batches(scenario);
-        let acks = alone || known(self.assembly.ack);
-        (data, if self.edge.ack.with_data { data } else { acks })
-    }
-
-    /// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
-    fn takes_few_batches(&self, scenario: &Scenario) -> bool {
-        let policy = |class| self.assembly.data.policy(class);
-        let timers = (0..self.classes).filter_map(|class| policy(class).timer_alone());
-        let longest = timers.max().unwrap_or_default().as_secs_f64();
-        let rate: f64 = scenario.batches.iter().map(|batches| batches.batches_per_second).sum();
-        rate * longest <= FEW_BATCHES
+    /// What it is to be known of them, to announce packets to queues.
+    pub(super) fn queues(&self) -> QueueRules {
+        QueueRules { classes: self.classes, ordered: self.ordered, cuts: self.cuts }
     }
 }
-
-/// They take a few milliseconds.
-const FEW_BATCHES: f64 = 65_536.0;

@@ -34,15 +34,6 @@ impl Fabric {
         }
     }
 
-    /// Takes what is not stored from that of the same scenario.
-    pub(super) fn adopt(&mut self, fresh: Self) {
-        match (self, fresh) {
-            (Self::Contended(mine), Self::Contended(fresh)) => mine.adopt(&fresh),
-            (Self::Exclusive(mine), Self::Exclusive(fresh)) => mine.adopt(&fresh),
-            _ => {}
-        }
-    }
-
     /// A burst is closed and in a slot. `spaced`: packets that came before each of it, where they
     /// leave spaced.
     #[inline]

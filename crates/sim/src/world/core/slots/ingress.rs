@@ -123,7 +123,7 @@ impl Ops {
         packet: DataPacket,
         context: &mut Context,
     ) -> bool {
-        if !self.foresees {
+        if !context.ahead.foresees() {
             return false;
         }
         let &Address { from, to, .. } = self.flows.address(packet.flow);

@@ -27,8 +27,9 @@ use super::effects::{Effect, Effects, Expected};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::{NO_BURST, OpsSummary};
-use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules};
+use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Run};
 use crate::topology::{Graph, Routes};
+use crate::world::ahead::policy::{ACKS, Lookahead, Promises};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{AckPacket, DataPacket, Packet};
@@ -190,13 +191,6 @@ pub(in crate::world) struct Ops {
     admission: Admission,
     /// When buffers negotiate, and in which order at one instant.
     negotiations: Stream,
-    /// Whether packets on their access links are no events. Not stored: the scenario decides it.
-    #[serde(skip)]
-    foresees: bool,
-    /// Whether what has crossed its last fibre may be with its hosts ahead of the clock. Not
-    /// stored: the scenario decides it.
-    #[serde(skip)]
-    lands_ahead: bool,
     ingress: Ingress,
     /// By slot of the flow: what its edge knows, and ACKs that will be there.
     known: Vec<Known>,
@@ -273,8 +267,6 @@ impl Ops {
             queued: Vec::new(),
             at_once: false,
             present: (Time::ZERO, 0),
-            foresees: false,
-            lands_ahead: false,
             ingress: Ingress::new(nodes.len()),
             nodes,
             admission: Admission::new(fibres.len(), rules.smoothing.refusal),
@@ -305,17 +297,14 @@ impl Ops {
     /// Takes what is not stored from a network of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.fixed = fresh.fixed;
-        (self.foresees, self.lands_ahead) = (fresh.foresees, fresh.lands_ahead);
     }
 
-    /// Learns whether hosts may be ahead of the clock in a run until `end`, and whether what has
-    /// crossed the network may be with them: none goes by the clock, and the run lasts until then.
-    /// What an edge that writes ACKs makes of an ACK of a receiver hangs on what it hears until
-    /// that comes by.
-    pub(super) fn learn(&mut self, lasts: bool, end: Option<Time>) {
-        self.foresees = end.is_some_and(|end| !self.changes_in_step(end));
-        let passes = self.fixed.proxy.is_none() || self.frees_acks();
-        self.lands_ahead = self.foresees && lasts && passes;
+    /// What it promises of what it carries. What an edge that writes ACKs makes of an ACK of a
+    /// receiver hangs on what it hears until that comes by.
+    pub(super) fn promises(&self, run: &Run, ahead: &Lookahead) -> Promises {
+        let last = (Time::ZERO + run.duration + run.drain.unwrap_or_default()).before();
+        let in_step = ahead.is_allowed() && self.changes_in_step(last);
+        Promises::Slots { in_step, passes: self.fixed.proxy.is_none() || self.frees_acks() }
     }
 
     pub(super) fn graph(&self) -> &Graph {
@@ -409,8 +398,8 @@ impl Ops {
         let route = &self.fixed.routes.of(to, from)[0];
         let at = at + self.fixed.graph.delay(route);
         let alone = self.home.get(packet.flow as usize).is_none_or(Lane::is_empty);
-        let ahead = alone && self.lands_ahead && self.fixed.proxy.is_none();
-        if ahead && at <= context.safe {
+        let alone = alone && self.fixed.proxy.is_none();
+        if alone && at <= context.ahead.landing(ACKS) {
             return Expected::Home(at);
         }
         self.comes_home(at, packet, context);

@@ -7,6 +7,7 @@ use burstlab_units::{Bytes, Time};
 
 use super::{InFlight, Ops};
 use crate::scenario::Order;
+use crate::world::ahead::policy::DATA;
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
 use crate::world::packet::Packet;
@@ -140,9 +141,9 @@ impl Ops {
         let at = slot + fibre.slots + late;
         let waiting = !fibre.waiting.is_empty();
         // Whatever crossed the fibre before has landed, so that the order stays that of the slots.
-        let ahead = ends && self.lands_ahead && fibre.ending == 0 && context.surgery.is_empty();
+        let alone = ends && fibre.ending == 0 && context.surgery.is_empty();
         let there = self.clock.start(at + 1);
-        if ahead && there <= context.safe {
+        if alone && there <= context.ahead.landing(DATA) {
             self.land(there, cell, context);
         } else {
             fibre.flies(at, cell, ends);

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use burstlab_tcp::{Classes, Config, Detector, Listens, Overrides, Variant};
-use burstlab_units::Span;
 
 use crate::scenario::{Flow as Entry, Resolved};
+use crate::world::ahead::policy::HostRules;
 use crate::world::keys::Keys;
-use crate::world::notices::lookahead;
 
 /// What an entry of the scenario is called, and in which table it stands.
 pub(in crate::world) struct Called<'a> {
@@ -27,19 +26,11 @@ pub(in crate::world) struct FlowKind {
     /// Who makes its classes of Python, if it has any.
     pub(super) classes: Option<Arc<dyn Classes>>,
     pub(in crate::world) listens: Listens,
-    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are
-    /// never ahead.
-    pub(super) by_the_clock: bool,
-    /// How long after any burst is closed its sender is told of its loss at the soonest, where it
-    /// acts on that at once, and may be ahead of the clock.
-    pub(super) told_after: Option<Span>,
+    /// How far its hosts may be ahead of the clock.
+    pub(in crate::world) ahead: HostRules,
     pub(super) detects: bool,
     /// Whether its detector is told the truth before anything happens to its window.
     pub(super) hears_truth: bool,
-    /// No time-out is shorter.
-    pub(super) shortest_rto: Span,
-    /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
-    pub(super) impatient: bool,
     /// Bytes of application data in a full segment.
     pub(super) payload: u64,
     pub(in crate::world) class: u32,
@@ -57,11 +48,7 @@ impl FlowKind {
         let mut kind = Self::plain(called.label.or(called.name), class, config);
         kind.keys = Keys::of(called.table, called.name);
         kind.classes.clone_from(&resolved.classes);
-        if kind.listens.at_all() {
-            let ahead = lookahead(resolved, kind.listens);
-            kind.by_the_clock |= ahead.is_none();
-            kind.told_after = ahead.filter(|_| kind.listens.dropped.is_some());
-        }
+        kind.ahead = kind.ahead.listening(resolved, kind.listens);
         kind
     }
 
@@ -76,15 +63,9 @@ impl FlowKind {
             config: config.clone(),
             classes: None,
             listens: Listens::of(config),
-            by_the_clock: !config.send_jitter.is_zero(),
-            told_after: None,
+            ahead: HostRules::new(config),
             detects: config.detector != Detector::None,
             hears_truth: config.detector == Detector::Oracle && config.variant == Variant::Linux,
-            shortest_rto: match config.rto_fixed {
-                Span::ZERO => config.rto_min,
-                fixed => fixed,
-            },
-            impatient: config.variant == Variant::Vegas,
             payload: config.segment_size.get() - config.headers().get(),
             class,
             closes: true,
@@ -101,7 +82,7 @@ impl FlowKind {
 
     /// The same with these hosts on the air.
     pub(super) fn with_stations(mut self, on_air: [bool; 2]) -> Self {
-        self.by_the_clock |= on_air != [false; 2];
+        self.ahead = self.ahead.by_the_clock_if(on_air != [false; 2]);
         self
     }
 
@@ -112,7 +93,7 @@ impl FlowKind {
         self.variant = control.map_or(stack.clone(), |control| format!("{stack} {control}"));
         let called = entry.label.as_ref().or(entry.name.as_ref());
         self.label = called.unwrap_or(&self.variant).clone();
-        self.by_the_clock = true;
+        self.ahead = self.ahead.by_the_clock_if(true);
         self
     }
 
@@ -120,11 +101,6 @@ impl FlowKind {
     pub(super) fn unknown() -> Arc<Self> {
         let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
         Arc::new(Self::plain(None, 0, &config))
-    }
-
-    /// Whether its hosts are never ahead of the clock.
-    pub(in crate::world) fn is_by_the_clock(&self) -> bool {
-        self.by_the_clock
     }
 
     /// Bytes of data in a packet of `size` bytes.

@@ -13,7 +13,7 @@ impl FlowKind {
     /// The same for one direction of a connection that has data in both; `back` is the table of
     /// the flow back.
     fn of_both_ways(mut self, back: Option<&Reverse>) -> Self {
-        self.by_the_clock = true;
+        self.ahead = self.ahead.by_the_clock_if(true);
         if let Some(back) = back {
             self.label = back.label.clone().unwrap_or_else(|| format!("{} (back)", self.label));
         }

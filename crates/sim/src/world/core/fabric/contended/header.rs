@@ -8,6 +8,7 @@ use super::{Contended, Signal};
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::scenario::{Operation, Protocol};
+use crate::world::ahead::policy::DATA;
 use crate::world::context::Context;
 use crate::world::core::burst::{Burst, Fate, Reservation};
 use crate::world::core::fate::Met;
@@ -193,22 +194,12 @@ impl Contended {
             return Fate::Goes;
         }
         burst.lands = burst.arrives + burst.left + late;
-        if self.lands_unseen(burst, scope.context) {
+        if lands_unseen(burst, scope.context) {
             return Fate::Lands(burst.lands);
         }
         let event = Event::Core(CoreEvent::Landed(slot));
         scope.context.queue.push(burst.lands, Rank::Arrival, event);
         Fate::Goes
-    }
-
-    /// All fibres of a burst are reserved. If it carries nothing that is followed, its landing
-    /// changes sums alone: where nothing can happen to it any more, and the run goes on until then,
-    /// it is done with now. Returns whether it is.
-    fn lands_unseen(&self, burst: &Burst, context: &Context) -> bool {
-        let payload = &burst.payload;
-        let followed = !payload.data.is_empty() || !payload.acks.is_empty() || burst.copy;
-        let late = burst.lands > context.safe || !context.surgery.is_empty();
-        self.unseen && !followed && !late && !burst.left.is_zero()
     }
 
     /// A burst is to be killed that has found its last fibre, which is free again.
@@ -251,6 +242,15 @@ impl Contended {
         }
         go_back((now, slot), scope)
     }
+}
+
+/// All fibres of a burst are reserved. If it carries nothing that is followed, its landing changes
+/// sums alone, and it may land now. Returns whether it does.
+fn lands_unseen(burst: &Burst, context: &Context) -> bool {
+    let payload = &burst.payload;
+    let followed = !payload.data.is_empty() || !payload.acks.is_empty() || burst.copy;
+    let early = burst.lands <= context.ahead.landing(DATA) && context.surgery.is_empty();
+    early && !followed && !burst.left.is_zero()
 }
 
 /// A refusal goes back to the node before. The ingress asks again after a while, or gives up: not

@@ -52,10 +52,6 @@ pub(crate) struct Contended {
     /// Draws of routes, and of the wavelengths on which bursts set out.
     choices: Stream,
     wavelengths: Stream,
-    /// Whether a burst that carries nothing that is followed ends with its last reservation. Not
-    /// stored: the scenario decides it.
-    #[serde(skip)]
-    unseen: bool,
 }
 
 /// Attempts to send a burst that have draws of their own.
@@ -83,19 +79,7 @@ impl Contended {
             turns: rules.turns(graph, &plan.routes, &random.stream("routes/turns")),
             choices: random.stream("routes"),
             wavelengths: random.stream("wavelengths"),
-            unseen: false,
         }
-    }
-
-    /// Takes what is not stored from that of the same scenario.
-    pub(super) fn adopt(&mut self, fresh: &Self) {
-        self.unseen = fresh.unseen;
-    }
-
-    /// Learns whether nothing can happen to a burst once all is reserved, nobody looks at it, and
-    /// the run goes on until it has landed.
-    pub(crate) fn learn(&mut self, unseen: bool) {
-        self.unseen = unseen;
     }
 
     /// A closed burst gets its copy, and is launched.

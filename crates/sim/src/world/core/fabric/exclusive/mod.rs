@@ -11,7 +11,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::loss::LossCause;
-use crate::world::context::Context;
+use crate::world::ahead::policy::Lookahead;
 use crate::world::core::account::Passage;
 use crate::world::core::burst::{Closed, Fate, ScheduledLoss};
 use crate::world::core::effects::Effect;
@@ -29,14 +29,6 @@ use crate::world::train::Train;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Exclusive {
     ways: Vec<Way>,
-    /// Whether hosts are there that are never ahead of the clock. Not stored: the flows that the
-    /// scenario lists decide it.
-    #[serde(skip)]
-    by_the_clock: bool,
-    /// Whether there are flows that never end, and with them the run. Not stored: the flows that
-    /// the scenario lists decide it.
-    #[serde(skip)]
-    endless: bool,
 }
 
 /// A packet that reaches the egress by itself, and whether it is the last of its burst.
@@ -49,9 +41,6 @@ struct Stored {
     /// When the burst was closed, which may be ahead of the clock.
     closed: Time,
 }
-
-/// The way of data; the other is that of ACKs.
-const DATA: usize = 0;
 
 /// Stands for no slot.
 const NO_SLOT: u32 = u32::MAX;
@@ -112,55 +101,13 @@ impl Exclusive {
         };
         let there = way(0, last, edge.offset, edge.spacing);
         let back = way(last, 0, edge.ack.offset, Span::ZERO);
-        Self { ways: vec![there, back], by_the_clock: true, endless: false }
+        Self { ways: vec![there, back] }
     }
 
-    /// Takes what is not stored from that of the same scenario.
-    pub(super) fn adopt(&mut self, fresh: &Self) {
-        self.learn(fresh.by_the_clock, fresh.endless);
-    }
-
-    /// Learns whether hosts are never ahead of the clock, and whether the run never ends by itself.
-    pub(crate) fn learn(&mut self, by_the_clock: bool, endless: bool) {
-        (self.by_the_clock, self.endless) = (by_the_clock, endless);
-    }
-
-    /// Whether what crosses a way may be with its hosts ahead of the clock: so is all that crossed
-    /// before, and no host goes by the clock.
+    /// Up to when what crosses a way may land ahead of the clock: all that crossed before has.
     #[inline]
-    fn lands_ahead(&self, way: usize, plan: &Plan, context: &Context) -> bool {
-        self.may_land_ahead(way, plan, context) && self.ways[way].is_clear()
-    }
-
-    /// Whether anything on a way may be with its hosts ahead of the clock.
-    #[inline]
-    fn may_land_ahead(&self, way: usize, plan: &Plan, context: &Context) -> bool {
-        let dropped = plan.rules.drops_behind && way == DATA;
-        context.safe > Time::ZERO && !self.by_the_clock && !dropped
-    }
-
-    /// Whether the run goes on for certain until a packet has landed, with those behind it in its
-    /// train: a segment that is sent for the first time, or an ACK after which its flow goes on, is
-    /// followed by others.
-    #[inline]
-    fn outlasts<P: Parcel>(&self, train: &Train<P>, flows: &Flows) -> bool {
-        self.endless || flows.go_on_behind(train)
-    }
-
-    /// Whether it goes on until a burst of these has landed.
-    #[inline]
-    fn outlasts_any(&self, payload: &Payload, flows: &Flows) -> bool {
-        payload.data.iter().any(|train| self.outlasts(train, flows))
-            || payload.acks.iter().any(|train| self.outlasts(train, flows))
-    }
-
-    /// Whether it goes on until this packet has landed.
-    #[inline]
-    fn outlasts_packet(&self, packet: &Packet, flows: &Flows) -> bool {
-        match packet {
-            Packet::Data(packet) => self.outlasts(&Train::one(*packet), flows),
-            Packet::Ack(packet) => self.outlasts(&Train::one(*packet), flows),
-        }
+    fn lands_until(&self, way: usize, ahead: &Lookahead) -> Time {
+        if self.ways[way].is_clear() { ahead.landing(way) } else { Time::ZERO }
     }
 
     /// A closed burst crosses its way ahead of the clock, unless it is `lost` or lands too late;
@@ -173,10 +120,11 @@ impl Exclusive {
     ) -> bool {
         let Common { plan, flows, account, effects, .. } = &mut *scope.common;
         let number = plan.way(closed.ends);
-        if !self.lands_ahead(number, plan, scope.context) {
+        let until = self.lands_until(number, &scope.context.ahead);
+        if until == Time::ZERO {
             return false;
         }
-        let outlasts = self.outlasts_any(closed.payload, flows);
+        let outlasts = outlasts_any(closed.payload, flows, &scope.context.ahead);
         let burst = (plan.rules.counter(closed.ends.0), closed.number);
         let operated = scope.context.surgery.changes(burst, lost);
         let way = &mut self.ways[number];
@@ -184,7 +132,7 @@ impl Exclusive {
             || operated
             || !outlasts
             || way.forwarding == Forwarding::StoreAndForward
-            || way.reaches(closed.at, closed.bytes) > scope.context.safe
+            || way.reaches(closed.at, closed.bytes) > until
         {
             return false;
         }
@@ -317,7 +265,7 @@ impl Exclusive {
         packet: Packet,
         scope: &mut Scope,
     ) -> Option<ScheduledLoss> {
-        let Common { plan, flows, account, effects, fates, .. } = &mut *scope.common;
+        let Common { flows, account, effects, fates, .. } = &mut *scope.common;
         let (kind, size) = (BurstKind::of(&packet), packet.bytes());
         let (lost, _) = fates.prescribe((at, kind), packet.data().into_iter());
         let operated = scope.context.surgery.changes(burst, lost.is_some());
@@ -334,8 +282,8 @@ impl Exclusive {
         if kind == BurstKind::Data {
             flows.carried(packet.flow(), 1);
         }
-        let ahead = lands <= scope.context.safe && self.lands_ahead(number, plan, scope.context);
-        if ahead && self.outlasts_packet(&packet, flows) {
+        let ahead = &scope.context.ahead;
+        if lands <= self.lands_until(number, ahead) && outlasts_packet(&packet, flows, ahead) {
             account.crossed_alone(kind, 1, size.get());
             effects.landing.add(lands, packet);
         } else {
@@ -357,18 +305,15 @@ impl Exclusive {
         if let Some(place) = flying.iter().position(|&other| other == slot) {
             flying.remove(place);
         }
+        let until = scope.context.ahead.landing(way);
         let operated = !scope.context.surgery.is_empty();
-        if operated
-            || scope.common.plan.rules.batched
-            || !self.may_land_ahead(way, &scope.common.plan, scope.context)
-        {
+        if operated || scope.common.plan.rules.batched || until == Time::ZERO {
             return;
         }
         while let Some(&slot) = self.ways[way].flying.front() {
             let burst = scope.common.bursts.get(slot);
-            let lands = burst.lands;
-            if !self.outlasts_any(&burst.payload, &scope.common.flows) || lands > scope.context.safe
-            {
+            let (lands, flows) = (burst.lands, &scope.common.flows);
+            if !outlasts_any(&burst.payload, flows, &scope.context.ahead) || lands > until {
                 break;
             }
             self.ways[way].flying.pop_front();
@@ -382,9 +327,8 @@ impl Exclusive {
     /// The next packet that was stored and forwarded is at its egress.
     pub(crate) fn unload(&mut self, now: Time, number: u32, scope: &mut Scope) {
         let way = number as usize;
-        if self.may_land_ahead(way, &scope.common.plan, scope.context)
-            && self.unload_those_behind(way, scope)
-        {
+        let until = scope.context.ahead.landing(way);
+        if until > Time::ZERO && self.unload_those_behind((way, until), scope) {
             return;
         }
         let event = Event::Core(CoreEvent::Stored(number));
@@ -401,11 +345,11 @@ impl Exclusive {
 
     /// The packet in front is there: if it was a burst of its own it lands, and ahead of the clock
     /// those like it behind it, up to the first that may not. Returns whether any does.
-    fn unload_those_behind(&mut self, way: usize, scope: &mut Scope) -> bool {
+    fn unload_those_behind(&mut self, (way, until): (usize, Time), scope: &mut Scope) -> bool {
         let mut landed = 0;
         while let Some((at, &Stored { slot: NO_SLOT, packet, .. })) = self.ways[way].lane.front()
-            && at <= scope.context.safe
-            && self.outlasts_packet(&packet, &scope.common.flows)
+            && at <= until
+            && outlasts_packet(&packet, &scope.common.flows, &scope.context.ahead)
         {
             self.ways[way].lane.take();
             scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
@@ -424,6 +368,28 @@ impl Exclusive {
     pub(super) fn under_way(&self, found: &mut UnderWay) {
         let packets = self.ways.iter().flat_map(Way::packets);
         packets.for_each(|(packet, closed)| found.alone(packet, closed));
+    }
+}
+
+/// Whether the run goes on until a packet has landed, with those behind it in its train.
+#[inline]
+fn outlasts<P: Parcel>(train: &Train<P>, flows: &Flows, ahead: &Lookahead) -> bool {
+    ahead.outlasts(|| flows.go_on_behind(train))
+}
+
+/// Whether it goes on until a burst of these has landed.
+#[inline]
+fn outlasts_any(payload: &Payload, flows: &Flows, ahead: &Lookahead) -> bool {
+    payload.data.iter().any(|train| outlasts(train, flows, ahead))
+        || payload.acks.iter().any(|train| outlasts(train, flows, ahead))
+}
+
+/// Whether it goes on until this packet has landed.
+#[inline]
+fn outlasts_packet(packet: &Packet, flows: &Flows, ahead: &Lookahead) -> bool {
+    match packet {
+        Packet::Data(packet) => outlasts(&Train::one(*packet), flows, ahead),
+        Packet::Ack(packet) => outlasts(&Train::one(*packet), flows, ahead),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use burstlab_units::{Span, Time};
 
-use super::{Exclusive, Way};
+use super::{Exclusive, Way, outlasts};
 use crate::world::core::payload::BurstKind;
 use crate::world::core::runs::Runs;
 use crate::world::core::scope::{Common, Scope};
@@ -91,9 +91,11 @@ impl Exclusive {
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
-        let Common { plan, flows, account, fates, .. } = &mut *scope.common;
+        let Common { flows, account, fates, .. } = &mut *scope.common;
+        let ahead = &scope.context.ahead;
+        let until = self.lands_until(way, ahead);
         if !fates.spares(kind, || ends(trains))
-            || !self.lands_ahead(way, plan, scope.context)
+            || until == Time::ZERO
             || scope.context.surgery.awaits(numbered)
         {
             return 0;
@@ -103,15 +105,12 @@ impl Exclusive {
         let mut moves = trains.len() as u64 + MOVES;
         while let Some((active, periods, gap)) = in_step(&trains[done..]) {
             let rest = &mut trains[done..];
-            if !rest[..active].iter().all(|coming| self.outlasts(&coming.train, flows)) {
+            if !rest[..active].iter().all(|coming| outlasts(&coming.train, flows, ahead)) {
                 break;
             }
             let way = &mut self.ways[way];
-            let Some(periods) =
-                way.pass_periods(&rest[..active], (periods, gap), scope.context.safe, landed)
-            else {
-                break;
-            };
+            let passed = way.pass_periods(&rest[..active], (periods, gap), until, landed);
+            let Some(periods) = passed else { break };
             let mut empty = 0;
             for coming in &mut rest[..active] {
                 let (first, count) = (&coming.train.first, u64::from(periods));

@@ -7,8 +7,8 @@ use burstlab_kernel::Ticket;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::World;
-use super::events::Event;
+use crate::world::World;
+use crate::world::events::Event;
 
 /// A world with more connections than these, or with more bursts under way and sources of them, is
 /// not kept: it would take as much memory again. Its hosts go by the clock.
@@ -28,21 +28,16 @@ const REST: u64 = 64;
 
 /// With which burst a run ends, and the world that it goes back to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct LastBurst {
+pub(in crate::world) struct LastBurst {
     /// So many bursts are closed when the run ends.
-    pub(super) limit: u64,
-    /// Hosts may be ahead of the clock up to here, but for the bound on bursts.
-    until: Time,
-    /// No host comes to this instant ahead of the clock.
-    held: Time,
+    pub(in crate::world) limit: u64,
     kept: Option<Box<World>>,
 }
 
 impl LastBurst {
     /// Of a run that ends with its burst `limit`, or with none.
-    pub(super) fn new(limit: Option<u64>) -> Self {
-        let held = if limit.is_some() { Time::ZERO } else { Time::MAX };
-        Self { limit: limit.unwrap_or(u64::MAX), until: Time::ZERO, held, kept: None }
+    pub(in crate::world) fn new(limit: Option<u64>) -> Self {
+        Self { limit: limit.unwrap_or(u64::MAX), kept: None }
     }
 
     /// When the world is kept next, where it is at `now`, with so many bursts closed.
@@ -62,23 +57,10 @@ impl LastBurst {
 }
 
 impl World {
-    /// Hosts may be ahead of the clock up to `until`, if they may at all.
-    pub(super) fn hurry(&mut self, until: Time) {
-        if self.hurries {
-            self.last_burst.until = until;
-            self.context.safe = until.min(self.last_burst.held.before());
-        }
-    }
-
-    /// Nor beyond `at`.
-    pub(super) fn hurry_no_further(&mut self, at: Time) {
-        self.hurry(self.last_burst.until.min(at));
-    }
-
     /// Sees to it that the world is kept, where hosts may be ahead of the clock in a run that ends
     /// with a burst: nothing is done ahead before it is.
-    pub(super) fn begin_keeping(&mut self) {
-        if self.hurries && self.last_burst.held < Time::MAX {
+    pub(in crate::world) fn begin_keeping(&mut self) {
+        if self.context.ahead.is_kept() {
             self.keep_at(Time::ZERO);
         }
     }
@@ -88,52 +70,49 @@ impl World {
     }
 
     /// No host has passed this instant: the world is kept, and they may go on.
-    pub(super) fn keep(&mut self) {
+    pub(in crate::world) fn keep(&mut self) {
         // It is no event of the scenario.
         self.context.stale += 1;
         self.last_burst.kept = None;
         if self.hosts.flows.len() > CONNECTIONS_MAX || self.core.weight() > BURSTS_MAX {
-            self.hurries = false;
-            self.context.safe = Time::ZERO;
+            self.context.ahead.stop();
         }
-        if !self.hurries {
+        if !self.context.ahead.is_allowed() {
             return;
         }
         let mut kept = Box::new(self.clone());
         kept.context.work = 0;
         self.last_burst.kept = Some(kept);
-        self.last_burst.held = self.last_burst.next(self.now, self.core.closed());
-        self.hurry(self.last_burst.until);
-        self.keep_at(self.last_burst.held);
+        let next = self.last_burst.next(self.now, self.core.closed());
+        self.context.ahead.keeps_next(next);
+        self.keep_at(next);
     }
 
     /// The last burst is closed: goes back to the world that was kept, and returns whether there is
     /// one. A burst that is closed ahead of the clock is counted then, but none is counted late: in
     /// the run to come the last one is closed now, or later.
     #[cold]
-    pub(super) fn goes_back(&mut self) -> bool {
+    pub(in crate::world) fn goes_back(&mut self) -> bool {
         let closed = self.now;
         let Some(kept) = self.last_burst.kept.take() else { return false };
         *self = *kept;
-        self.last_burst.held = closed;
-        self.hurry(self.last_burst.until);
+        self.context.ahead.keeps_next(closed);
         true
     }
 
     /// From now on no host is ahead of the clock in a run that ends with a burst. Where one may be,
     /// the run goes back to an instant that none has passed.
     pub(crate) fn keep_to_the_clock(&mut self) {
-        if self.last_burst.held < Time::MAX && self.hurries {
+        if self.context.ahead.is_kept() {
             if let Some(kept) = self.last_burst.kept.take() {
                 *self = *kept;
             }
-            self.hurries = false;
-            self.context.safe = Time::ZERO;
+            self.context.ahead.stop();
         }
     }
 
     /// The world that is kept, if one is.
-    pub(super) fn kept(&mut self) -> Option<&mut Self> {
+    pub(in crate::world) fn kept(&mut self) -> Option<&mut Self> {
         self.last_burst.kept.as_deref_mut()
     }
 }
@@ -189,17 +168,17 @@ mod tests {
         world.end_at(end);
         let kept = world.kept().expect("it is kept");
         assert!(!kept.surgery().is_empty());
-        assert_eq!((kept.end, kept.last_burst.until), (end, end.before()));
+        assert_eq!((kept.end, kept.context.ahead.bounds().0), (end, end.before()));
     }
 
     #[test]
     fn to_keep_to_the_clock_it_goes_back_to_where_no_host_was_ahead() {
         let mut world = under_way(r#""surgery": []"#);
         let at = world.kept().map(|kept| kept.now);
-        assert!(world.context.safe > world.now && at < Some(world.now));
+        assert!(world.context.ahead.bounds().1 > world.now && at < Some(world.now));
         world.keep_to_the_clock();
-        assert_eq!((Some(world.now), world.context.safe), (at, Time::ZERO));
-        assert!(world.kept().is_none() && !world.hurries);
+        assert_eq!((Some(world.now), world.context.ahead.bounds().1), (at, Time::ZERO));
+        assert!(world.kept().is_none() && !world.context.ahead.is_allowed());
         while world.advance(100) {}
         assert!(world.kept().is_none(), "nor is it kept from then on");
         assert_eq!(world.core.closed(), 4000);

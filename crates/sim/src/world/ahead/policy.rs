@@ -1,0 +1,460 @@
+//! Up to when hosts and bursts may be ahead of the clock. What comes to a host, or lands, by its
+//! safe time is done at once, with its own time; what comes later waits for its event. A safe time
+//! is right where nothing that is still to happen changes what is done, and nobody looks meanwhile.
+//!
+//! The run as a whole:
+//! 1. Rows of a trace are written in the order of time. A run with a trace goes by the clock.
+//! 2. What happens at one instant goes by its place, so that an early one takes no turn of another.
+//!    Where ties are drawn each event needs its turn, and the run goes by the clock.
+//! 3. Packets of several flows meet on a shared link, and data of one way meet ACKs of the other.
+//!    What a link carries next must then not be known early: such runs go by the clock.
+//! 4. A link that loses packets by itself, or by a script, counts them as they come. Such runs go
+//!    by the clock.
+//! 5. Programs outside a run act while it goes on, at times that nobody knows. A run beside them
+//!    goes by the clock.
+//! 6. The counts begin anew when the warm-up is over, and they are read when the run is. Nothing is
+//!    done before one of these instants that belongs behind it.
+//! 7. A drain ends with the last ACK of any flow. Beside endless flows no safe time goes beyond the
+//!    measured time.
+//! 8. A run that ends with a burst may go back to a world that was kept. No host passes the instant
+//!    of the next such world. A class of Python cannot go back, and its run goes by the clock.
+//!
+//! The hosts of a flow:
+//! 9. A host changes by what its packets do, its timers, its application and what it is told. Its
+//!    packets come in order on a link of its own, so that the first of them comes first.
+//! 10. A host goes by the clock that draws delays, is on the air, is a third-party stack or has
+//!     data both ways: something else comes to it at times that its link does not say.
+//! 11. A sender may be told of a lost burst. It goes no further than the next message: one on its
+//!     way is known, and of a burst that is yet to be closed it hears a fixed time later at least.
+//!     A network without such a fixed time, or a message among its ACKs, leaves it to the clock.
+//! 12. A sender hears ACKs early while its application writes no more and the flow is not done. An
+//!     ACK that ends the flow may end the run, and is an event.
+//! 13. A sender hears no ACK beyond its timer; the endpoint itself stops there.
+//! 14. A receiver is asked what it holds as a segment is lost. In order, with nothing missing, the
+//!     answer differs only for a segment that is sent again and lost before the packet comes. The
+//!     sender repeats at its timer, which runs now or is set by an ACK for at least the shortest
+//!     time-out. Before that the receiver may take data.
+//! 15. Vegas repeats by a clock of its own at a duplicate ACK. Its receiver takes data early only
+//!     while the sender is on the fast path, beyond all duplicate ACKs that are under way.
+//! 16. Behind a gap, and with options, a list has the segments that were taken early. It answers
+//!     who asks meanwhile, so that the timer of the sender bounds nothing. With options it answers
+//!     for what the sender is told too.
+//!
+//! The network:
+//! 17. A packet is on its access link for at least the delay of the link. What reaches an edge
+//!     within that delay is announced to its queue already, and nothing comes between.
+//! 18. A queue takes announced packets in the order of time and flow. That is the order of events
+//!     unless ties are drawn, or data and ACKs leave on one link.
+//! 19. A timer that alone closes bursts needs each packet only when it runs out. A size closes them
+//!     at a packet: in a mesh that packet is an event, if no other traffic comes between. On a way
+//!     of its own the burst crosses by what sentence 17 says, if nodes pass bursts whole.
+//! 20. A script that names packets, and spacing, look at each as it comes. So does cutting where
+//!     batches enter. Too many batches would take one event too long.
+//! 21. On a way of its own a burst meets no other. It lands early if all before it have, no host
+//!     goes by the clock, and no link behind drops what a sender may have to know of.
+//! 22. A burst lands early only if the run lasts until then. Some flow never ends, or behind a new
+//!     segment its ACK comes, or behind an ACK more data of its flow.
+//! 23. Where bursts meet, all is decided as the last fibre is reserved, unless fibres fail or tails
+//!     are cut. What nobody follows lands in sums alone, if nobody looks and the run lasts.
+//! 24. Slots meet no rate that changes at the start of a slot, or packets are events. Cells land
+//!     early as bursts do; an edge that writes ACKs lets only those pass that are beside the slots.
+
+use burstlab_optical::AssemblyPolicy;
+use burstlab_tcp::{Config, Listens, NakDelay, Variant};
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Trace;
+use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak, Topology};
+use crate::world::notices::NextMessage;
+
+/// Up to when what is to come may be dealt with ahead of the clock: the safe times. `Time::ZERO`
+/// says that nothing may.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Lookahead {
+    /// Whether anything may be ahead of the clock (1 to 5).
+    allowed: bool,
+    /// The end of the warm-up, or of the run (6).
+    phase: Time,
+    /// When the world is kept next, if the run ends with a burst (8).
+    kept: Time,
+    /// The earlier of the two; zero where nothing may be ahead.
+    safe: Time,
+    /// Not stored: the scenario decides it.
+    #[serde(skip)]
+    standing: Standing,
+}
+
+/// What holds throughout a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    /// Delays of the access links of senders, and of receivers (17).
+    links: [Span; 2],
+    /// Whether data packets are announced to their queues, and ACKs (18 to 20).
+    announces: [bool; 2],
+    /// Whether hosts of listed flows go by the clock.
+    by_the_clock: bool,
+    /// Whether listed flows never end, and with them the run.
+    endless: bool,
+    /// Whether what crosses the network toward receivers may land early, and toward senders.
+    lands: [bool; 2],
+    /// Whether slots need no event for packets on access links (24).
+    foresees: bool,
+}
+
+/// What the listed flows say: whether hosts of theirs go by the clock, and whether some never end.
+pub(crate) struct Listed {
+    pub(crate) by_the_clock: bool,
+    pub(crate) endless: bool,
+}
+
+/// What edge nodes say of their queues.
+pub(crate) struct QueueRules {
+    /// Classes of data.
+    pub(crate) classes: u32,
+    /// Whether it matters in which order packets of different flows lie in a burst.
+    pub(crate) ordered: bool,
+    /// Whether tails of bursts are cut off.
+    pub(crate) cuts: bool,
+}
+
+/// What a network promises of what it carries.
+pub(crate) enum Promises {
+    /// Bursts have ways for themselves; the links behind may drop data.
+    Exclusive { drops_behind: bool },
+    /// Bursts meet. Sources of them may go on for ever, something may happen to one that has
+    /// reserved all its fibres, and somebody may look at it.
+    Contended { endless: bool, changes: bool, looked_at: bool },
+    /// Cells in slots: whether rates change as a slot begins, and whether ACKs pass the edges.
+    Slots { in_step: bool, passes: bool },
+}
+
+/// Toward receivers.
+pub(crate) const DATA: usize = 0;
+/// Toward senders.
+pub(crate) const ACKS: usize = 1;
+
+impl Lookahead {
+    /// That of a run with these flows, as far as the scenario and the trace say it.
+    pub(crate) fn new(resolved: &Resolved, trace: Trace, listed: &Listed) -> Self {
+        let (scenario, loss) = (&resolved.scenario, &resolved.loss);
+        let run = &scenario.run;
+        let drawn = run.tie_break == TieBreak::Random;
+        let scripts = [&loss.data.script, &loss.ack.script];
+        let loses = resolved.link_loss.iter().any(Option::is_some)
+            || scripts.iter().any(|script| !script.departures.is_empty());
+        let alone = !scenario.access.shared && !scenario.goes_both_ways() && !loses;
+        let goes_back = run.bursts.is_none() || !resolved.needs_classes();
+        let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
+        let kept = if run.bursts.is_some() { Time::ZERO } else { Time::MAX };
+        let mut ahead = Self {
+            allowed: trace == Trace::default() && !drawn && alone && goes_back && !outside,
+            phase: Time::ZERO,
+            kept,
+            safe: Time::ZERO,
+            standing: Standing {
+                links: [scenario.access.delay, scenario.access.receiver_side().1],
+                by_the_clock: listed.by_the_clock,
+                endless: listed.endless,
+                ..Standing::default()
+            },
+        };
+        let warm = Time::ZERO + run.warmup;
+        ahead.lasts_until(Time::from_ps(warm.as_ps().saturating_sub(1)));
+        ahead
+    }
+
+    /// Learns of the queues before the network.
+    pub(crate) fn announce(&mut self, resolved: &Resolved, queues: &QueueRules) {
+        self.standing.announces = announces(resolved, queues);
+    }
+
+    /// Learns what the network promises.
+    pub(crate) fn promise(&mut self, promises: &Promises) {
+        let Standing { by_the_clock, endless, .. } = self.standing;
+        let (lands, foresees) = match *promises {
+            Promises::Exclusive { drops_behind } => {
+                ([!by_the_clock && !drops_behind, !by_the_clock], false)
+            }
+            Promises::Contended { endless: goes_on, changes, looked_at } => {
+                ([(endless || goes_on) && !looked_at && !changes; 2], false)
+            }
+            Promises::Slots { in_step, passes } => {
+                let foresees = self.allowed && !in_step;
+                ([foresees && endless && !by_the_clock && passes; 2], foresees)
+            }
+        };
+        (self.standing.lands, self.standing.foresees) = (lands, foresees);
+    }
+
+    /// Takes what is not stored from that of the same scenario.
+    pub(crate) fn adopt(&mut self, fresh: &Self) {
+        self.standing = fresh.standing;
+    }
+
+    /// Whether anything may be ahead of the clock.
+    pub(crate) fn is_allowed(&self) -> bool {
+        self.allowed
+    }
+
+    /// Whether anything may be now.
+    #[inline(always)]
+    pub(crate) fn is_any(&self) -> bool {
+        self.safe > Time::ZERO
+    }
+
+    /// Nothing is done before `until` that belongs behind it.
+    pub(crate) fn lasts_until(&mut self, until: Time) {
+        if self.allowed {
+            self.phase = until;
+            self.safe = until.min(self.kept.before());
+        }
+    }
+
+    /// Nor beyond `at`.
+    pub(crate) fn lasts_no_longer(&mut self, at: Time) {
+        self.lasts_until(self.phase.min(at));
+    }
+
+    /// Whether worlds are kept to which the run may go back.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.allowed && self.kept < Time::MAX
+    }
+
+    /// The world is kept next at `at`.
+    pub(crate) fn keeps_next(&mut self, at: Time) {
+        self.kept = at;
+        self.lasts_until(self.phase);
+    }
+
+    /// From now on all goes by the clock. Who is ahead of it stays so.
+    pub(crate) fn stop(&mut self) {
+        (self.allowed, self.safe) = (false, Time::ZERO);
+    }
+
+    /// The end of the phase, and the safe time.
+    #[cfg(test)]
+    pub(crate) fn bounds(&self) -> (Time, Time) {
+        (self.phase, self.safe)
+    }
+
+    /// Up to when the hosts of a flow may be ahead of the clock.
+    #[inline(always)]
+    fn hosts(&self, rules: &HostRules, told: NextMessage<'_>) -> Time {
+        match rules.told_after {
+            _ if rules.by_the_clock => Time::ZERO,
+            None => self.safe,
+            Some(after) => self.safe.min(told.next(after).before()),
+        }
+    }
+
+    /// Up to when ACKs may be heard at the sender of a flow.
+    #[inline(always)]
+    pub(crate) fn acks(&self, flow: &impl Ends, told: NextMessage<'_>) -> Time {
+        if flow.writes_again() || flow.is_done() {
+            return Time::ZERO;
+        }
+        self.hosts(flow.rules(), told)
+    }
+
+    /// Up to when the next ACK may be heard there: the sender itself looks at no timer.
+    #[inline(always)]
+    pub(crate) fn next_ack(&self, flow: &impl Ends, told: NextMessage<'_>) -> Time {
+        let ahead = self.acks(flow, told);
+        match flow.timer() {
+            Some(due) if due <= ahead => due.before(),
+            _ => ahead,
+        }
+    }
+
+    /// Up to when data may be received that come in order, to a flow without options; `now` is the
+    /// time.
+    #[inline(always)]
+    pub(crate) fn data(&self, now: Time, flow: &impl Ends, told: NextMessage<'_>) -> Time {
+        let rules = flow.rules();
+        if flow.repeats() || flow.misses() || flow.is_done() {
+            return Time::ZERO;
+        }
+        if rules.by_the_clock || rules.impatient && !flow.hears_nothing_twice() {
+            return Time::ZERO;
+        }
+        let repeats = now.saturating_add(rules.shortest_rto);
+        let due = flow.timer().map_or(repeats, |due| due.min(repeats));
+        self.hosts(rules, told).min(due.before())
+    }
+
+    /// Up to when data may be received that come behind a gap.
+    #[inline(always)]
+    pub(crate) fn data_behind(&self, flow: &impl Ends, told: NextMessage<'_>) -> Time {
+        if flow.is_done() { Time::ZERO } else { self.hosts(flow.rules(), told) }
+    }
+
+    /// Up to when data may be received that come in order, to a flow with options.
+    #[inline(always)]
+    pub(crate) fn data_with_options(&self, flow: &impl Ends) -> Time {
+        let calm = !flow.misses() && !flow.is_done() && !flow.rules().by_the_clock;
+        if calm { self.safe } else { Time::ZERO }
+    }
+
+    /// Whether data packets, or ACKs, are announced to their queues, in place of an event when they
+    /// arrive.
+    #[inline]
+    pub(crate) fn announces(&self, way: usize) -> bool {
+        self.standing.announces[way]
+    }
+
+    /// Until when what is announced to a queue is all that reaches it, as `now` is.
+    #[inline]
+    pub(crate) fn known(&self, now: Time, way: usize) -> Time {
+        (now + self.standing.links[way]).min(self.safe.saturating_add(INSTANT)).max(now + INSTANT)
+    }
+
+    /// Up to when what crosses the network may land with its hosts ahead of the clock.
+    #[inline]
+    pub(crate) fn landing(&self, way: usize) -> Time {
+        if self.standing.lands[way] { self.safe } else { Time::ZERO }
+    }
+
+    /// Whether the run lasts until something has landed: it does where some flow `goes_on` behind
+    /// it.
+    #[inline]
+    pub(crate) fn outlasts(&self, goes_on: impl FnOnce() -> bool) -> bool {
+        self.standing.endless || goes_on()
+    }
+
+    /// Whether slots need no event for packets on access links.
+    #[inline]
+    pub(crate) fn foresees(&self) -> bool {
+        self.standing.foresees
+    }
+}
+
+/// The least span of time.
+const INSTANT: Span = Span::from_ps(1);
+
+/// The two ends of a flow, as far as they say how far these may be ahead of the clock.
+pub(crate) trait Ends {
+    fn rules(&self) -> &HostRules;
+    /// Whether all that its application ever writes is acknowledged.
+    fn is_done(&self) -> bool;
+    /// Whether its application will write again.
+    fn writes_again(&self) -> bool;
+    /// Whether a segment is lost that has not come since.
+    fn misses(&self) -> bool;
+    /// Whether a segment that its receiver has not got was sent again.
+    fn repeats(&self) -> bool;
+    /// Whether duplicate ACKs that are under way say nothing to its sender.
+    fn hears_nothing_twice(&self) -> bool;
+    /// When the timer of its sender runs out.
+    fn timer(&self) -> Option<Time>;
+}
+
+/// What holds of the hosts of all flows of one entry of the scenario.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostRules {
+    /// Whether they are never ahead of the clock (10).
+    by_the_clock: bool,
+    /// How long after any burst is closed the sender is told of its loss at the soonest, where it
+    /// acts on that (11).
+    told_after: Option<Span>,
+    /// No time-out is shorter (14).
+    shortest_rto: Span,
+    /// Whether the sender repeats by a clock of its own too (15).
+    impatient: bool,
+}
+
+impl HostRules {
+    /// Those of hosts with this configuration.
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            by_the_clock: !config.send_jitter.is_zero(),
+            told_after: None,
+            shortest_rto: match config.rto_fixed {
+                Span::ZERO => config.rto_min,
+                fixed => fixed,
+            },
+            impatient: config.variant == Variant::Vegas,
+        }
+    }
+
+    /// The same where the sender listens to what becomes of its bursts.
+    pub(crate) fn listening(mut self, resolved: &Resolved, listens: Listens) -> Self {
+        if listens.at_all() {
+            let ahead = told_after(resolved, listens);
+            self.by_the_clock |= ahead.is_none();
+            self.told_after = ahead.filter(|_| listens.dropped.is_some());
+        }
+        self
+    }
+
+    /// The same, but never ahead of the clock if something else `comes` to the hosts.
+    pub(crate) fn by_the_clock_if(mut self, comes: bool) -> Self {
+        self.by_the_clock |= comes;
+        self
+    }
+
+    /// Whether the hosts are never ahead of the clock.
+    pub(crate) fn are_by_the_clock(&self) -> bool {
+        self.by_the_clock
+    }
+}
+
+/// How long after any burst is closed its sender is told of its loss at the soonest. `None`: nobody
+/// knows, since messages share a link with its ACKs, or come from a network that does not know what
+/// becomes of a burst as it is closed.
+fn told_after(resolved: &Resolved, listens: Listens) -> Option<Span> {
+    let scenario = &resolved.scenario;
+    let known = scenario.network.topology == Topology::Path
+        && scenario.core.forwarding == CoreForwarding::CutThrough;
+    if !known || listens.to_nodes() && scenario.edge.notices == NoticeTransport::InBand {
+        return None;
+    }
+    let Some(delay) = listens.dropped else { return Some(Span::MAX) };
+    let (graph, routes) = resolved.graph_and_routes();
+    let fibres = &routes.of(0, graph.nodes.len() as u32 - 1)[0];
+    let node = resolved.loss.data.node.min(fibres.len() - 1);
+    let before = fibres[..node].iter().map(|&fibre| graph.link(fibre).delay);
+    let reached = before.fold(Span::ZERO, |sum, delay| sum + delay);
+    let told = match delay {
+        NakDelay::None => reached,
+        NakDelay::Path | NakDelay::Rtt => reached + scenario.access.delay,
+    };
+    Some(told).filter(|told| !told.is_zero())
+}
+
+/// Whether queues need only be told in advance of data packets, and of ACKs.
+fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
+    let (scenario, assembly) = (&resolved.scenario, &resolved.assembly);
+    if scenario.run.tie_break == TieBreak::Random || scenario.goes_both_ways() {
+        return [false; 2];
+    }
+    let meets = scenario.network.topology != Topology::Path;
+    let alone_enters = scenario.traffic.is_empty() && scenario.batches.is_empty();
+    let filled = meets && !queues.ordered && alone_enters;
+    let known = |policy: AssemblyPolicy| {
+        policy.timer_alone().is_some() || filled && policy.size_or_time().is_some()
+    };
+    let timed = (0..queues.classes).all(|class| known(assembly.data.policy(class)));
+    let script = &resolved.loss.data.script;
+    let singly = !script.packets.is_empty() || !scenario.edge.spacing.is_zero();
+    let alone = !meets && scenario.core.forwarding == CoreForwarding::CutThrough;
+    // What is cut off depends on the order in which packets of all kinds came.
+    let cut = queues.cuts && !scenario.batches.is_empty();
+    let few = takes_few_batches(resolved, queues.classes);
+    let data = (timed || alone) && !singly && few && !cut;
+    let acks = alone || known(assembly.ack);
+    [data, if scenario.edge.ack.with_data { data } else { acks }]
+}
+
+/// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
+fn takes_few_batches(resolved: &Resolved, classes: u32) -> bool {
+    let policy = |class| resolved.assembly.data.policy(class);
+    let timers = (0..classes).filter_map(|class| policy(class).timer_alone());
+    let longest = timers.max().unwrap_or_default().as_secs_f64();
+    let batches = resolved.scenario.batches.iter();
+    let rate: f64 = batches.map(|batches| batches.batches_per_second).sum();
+    rate * longest <= FEW_BATCHES
+}
+
+/// They take a few milliseconds.
+const FEW_BATCHES: f64 = 65_536.0;
