@@ -5,14 +5,12 @@
 mod access;
 mod ahead;
 mod air;
-mod batch;
 mod connections;
 mod context;
 mod core;
 mod dead;
 mod drain;
 mod events;
-mod full_batch;
 mod hosts;
 mod keys;
 #[cfg(test)]

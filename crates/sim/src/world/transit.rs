@@ -13,7 +13,7 @@ use super::core::{Effect, Expected, Payload};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::place::Place;
-use super::train::Train;
+use super::train::{Timed, TimedTrain, Train};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, SenderBefore, SentRow};
 
@@ -103,6 +103,41 @@ impl World {
         self.apply();
     }
 
+    /// Data packets leave the fibres: each goes on its receiver's link.
+    pub(super) fn data_land(&mut self, mut trains: &[impl Timed<DataPacket>]) {
+        while let Some((next, others)) = trains.split_first() {
+            let done = self.receive_run(trains);
+            trains = if done > 0 { &trains[done..] } else { others };
+            let (train, (at, gap)) = (next.train(), next.ready(self.now));
+            match done {
+                0 if train.first.is_of_batch() => {}
+                0 if train.first.is_cross() => {
+                    self.access.cross.leave(self.now, train, &mut self.context.recorder);
+                }
+                0 => {
+                    let each = TimedTrain { train: *train, at, gap };
+                    let packets = (0..).zip(train.packets());
+                    packets.for_each(|(number, one)| self.data_on_link(each.at(number), one));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// ACKs leave the fibres: each goes on its sender's link.
+    pub(super) fn acks_land(&mut self, mut trains: &[impl Timed<AckPacket>]) {
+        while let Some((next, others)) = trains.split_first() {
+            let done = self.hear_run(trains);
+            trains = if done > 0 { &trains[done..] } else { others };
+            if done == 0 {
+                let (train, (at, gap)) = (next.train(), next.ready(self.now));
+                let each = TimedTrain { train: *train, at, gap };
+                let acks = (0..).zip(train.packets());
+                acks.for_each(|(number, one)| self.ack_on_link(each.at(number), one));
+            }
+        }
+    }
+
     /// Puts a packet on its receiver's link at `out`, which may be ahead of the clock.
     #[inline]
     pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
@@ -123,17 +158,10 @@ impl World {
         if let Some(chance) = wire.chance() {
             wire.settle(self.hosts.draws_mark(chance, &packet));
         }
-        if self.access.data_down[link as usize].lane.is_empty() {
-            let times = (self.now, at);
-            let (received, ack) = self.hosts.receives_ahead(times, &packet, &mut self.context);
-            if received {
-                if let Some(ack) = ack {
-                    self.acknowledge(at, ack);
-                }
-                return;
-            }
+        let clear = self.access.data_down[link as usize].lane.is_empty();
+        if !(clear && self.receive_one(at, &packet)) {
+            self.data_comes(at, link, packet);
         }
-        self.data_comes(at, link, packet);
     }
 
     /// A packet will be at its receiver at `at`.
@@ -166,7 +194,7 @@ impl World {
             return false;
         }
         let count = match self.hosts.flows[link as usize].receiver.has_options() {
-            true => self.receive_full_lane(link),
+            true => self.receive_in_front(link),
             false => self.receive_lane(link),
         };
         if count > 0 {
@@ -179,16 +207,10 @@ impl World {
 
     fn receive_lane(&mut self, link: u32) -> u32 {
         let mut count = 0;
-        while let Some((at, &packet)) = self.access.data_down[link as usize].lane.front() {
-            let times = (self.now, at);
-            let (received, ack) = self.hosts.receives_ahead(times, &packet, &mut self.context);
-            if !received {
-                break;
-            }
+        while let Some((at, &packet)) = self.access.data_down[link as usize].lane.front()
+            && self.receive_one(at, &packet)
+        {
             self.access.data_down[link as usize].lane.take();
-            if let Some(ack) = ack {
-                self.acknowledge(at, ack);
-            }
             count += 1;
         }
         count
@@ -297,34 +319,9 @@ impl World {
             return;
         };
         let clear = self.access.ack_down[link as usize].lane.is_empty();
-        if clear && self.may_hear(at, &packet) {
-            self.hear_ahead(at, &packet);
-        } else {
+        if !(clear && self.hear_one(at, &packet)) {
             self.ack_comes(at, link, packet);
         }
-    }
-
-    /// Whether an ACK that will be at its sender at `at`, and no other before, may be heard ahead
-    /// of the clock.
-    #[inline]
-    fn may_hear(&self, at: Time, packet: &AckPacket) -> bool {
-        let flow = &self.hosts.flows[packet.flow as usize];
-        packet.is_plain()
-            && flow.sender.is_fast()
-            && flow.sender.covers(packet.next)
-            && at <= self.context.ahead.next_ack(flow, self.context.told(packet.flow))
-    }
-
-    /// A sender hears an ACK ahead of the clock, and goes straight on.
-    #[inline]
-    fn hear_ahead(&mut self, at: Time, ack: &AckPacket) {
-        let link = self.near_link(ack.flow);
-        self.hosts.hear_ahead(at, ack, &mut self.context);
-        let mut released = std::mem::take(&mut self.hosts.released);
-        for packet in released.drain(..) {
-            self.send(at, link, packet);
-        }
-        self.hosts.released = released;
     }
 
     /// An ACK will be at its sender at `at`.
@@ -358,7 +355,7 @@ impl World {
             return false;
         }
         let heard = match self.hosts.flows[link as usize].sender.has_options() {
-            true => self.hear_full_lane(link),
+            true => self.hear_in_front(link),
             false => self.hear_lane(link),
         };
         if heard > 0 {
@@ -372,10 +369,9 @@ impl World {
     fn hear_lane(&mut self, link: u32) -> u32 {
         let mut heard = 0;
         while let Some((at, &packet)) = self.access.ack_down[link as usize].lane.front()
-            && self.may_hear(at, &packet)
+            && self.hear_one(at, &packet)
         {
             self.access.ack_down[link as usize].lane.take();
-            self.hear_ahead(at, &packet);
             heard += 1;
         }
         heard

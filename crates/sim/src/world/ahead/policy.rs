@@ -56,8 +56,9 @@
 //!     segment its ACK comes, or behind an ACK more data of its flow.
 //! 23. Where bursts meet, all is decided as the last fibre is reserved, unless fibres fail or tails
 //!     are cut. What nobody follows lands in sums alone, if nobody looks and the run lasts.
-//! 24. Slots meet no rate that changes at the start of a slot, or packets are events. Cells land
-//!     early as bursts do; an edge that writes ACKs lets only those pass that are beside the slots.
+//! 24. In a network of slots a packet on its access link is no event, unless a rate may change just
+//!     as a slot begins. Cells land early if some flow never ends and no host goes by the clock. An
+//!     edge that writes ACKs looks at each ACK in a slot: then nothing lands early.
 
 use burstlab_optical::AssemblyPolicy;
 use burstlab_tcp::{Config, Listens, NakDelay, Variant};
@@ -255,16 +256,6 @@ impl Lookahead {
             return Time::ZERO;
         }
         self.hosts(flow.rules(), told)
-    }
-
-    /// Up to when the next ACK may be heard there: the sender itself looks at no timer.
-    #[inline(always)]
-    pub(crate) fn next_ack(&self, flow: &impl Ends, told: NextMessage<'_>) -> Time {
-        let ahead = self.acks(flow, told);
-        match flow.timer() {
-            Some(due) if due <= ahead => due.before(),
-            _ => ahead,
-        }
     }
 
     /// Up to when data may be received that come in order, to a flow without options; `now` is the

@@ -5,7 +5,6 @@ mod kind;
 mod listed;
 mod reductions;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::{Rank, Stream};
@@ -356,20 +355,6 @@ impl Flow {
         self.receiver_alarm.arm(due, context, place, Event::ReceiverTimer(index));
     }
 
-    /// The ACK `next` is at the sender, which is on the fast path; answers the segments that it
-    /// sends, each to be added to the digest as it is put on the link. `now` may be ahead of the
-    /// clock; nothing is traced in such runs.
-    #[inline(always)]
-    pub(in crate::world) fn go_on(
-        &mut self,
-        now: Time,
-        next: u64,
-        digest: &mut Digest,
-    ) -> Range<u64> {
-        digest.add(now, 2, next);
-        self.sender.on_ack_fast(now, next)
-    }
-
     /// A data packet is at the receiver: it is counted and recorded.
     #[inline(always)]
     pub(super) fn arrives(&mut self, now: Time, packet: &DataPacket, context: &mut Context) {
@@ -456,12 +441,6 @@ impl Flow {
     /// Whether segment `seq`, whose last transmission is lost at `now`, is not there by then.
     fn lacks(&mut self, now: Time, seq: u64) -> bool {
         !self.receiver.holds(seq) || self.ahead.misses(now, seq)
-    }
-
-    /// Whether nothing happens at the receiver before a packet at `at`.
-    #[inline(always)]
-    pub(in crate::world) fn receives_by(&self, at: Time) -> bool {
-        self.receiver.poll_timeout().is_none_or(|due| due > at)
     }
 
     /// Holds back what it sends, for a time below `below` that `jitter` draws; answers until when.

@@ -11,7 +11,7 @@ use burstlab_units::{Bytes, Time};
 use super::Flow;
 use super::options::CarriedOptions;
 use crate::measure::Digest;
-use crate::world::packet::{AckPacket, DataPacket};
+use crate::world::packet::DataPacket;
 use crate::world::train::TimedTrain;
 
 /// What ACKs carry that come to a sender and segments that go, and what is noted of both.
@@ -105,16 +105,6 @@ impl Flow {
             self.carry(at, sent, 1);
         }
         true
-    }
-
-    /// Whether an ACK that will be at the sender at `at` may be dealt with now.
-    #[inline]
-    pub(in crate::world) fn hears_fast(&self, at: Time, ack: &AckPacket) -> bool {
-        let options = self.carried.as_ref().and_then(|carried| carried.of_ack(ack.next));
-        ack.is_plain()
-            && ack.nth == 1
-            && options.is_some_and(|options| !options.marked)
-            && self.sender.takes_full_fast(at, ack.next)
     }
 
     /// Whether a packet that is on its way to the receiver is in order, and may be dealt with now.

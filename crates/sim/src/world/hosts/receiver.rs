@@ -1,12 +1,48 @@
 //! What happens at a receiver: a segment comes, or its delayed ACK is due.
 
-use burstlab_tcp::Ack;
+use burstlab_tcp::{Ack, PacketRun};
 use burstlab_units::Time;
 
-use super::Hosts;
+use super::{Flow, Hosts};
 use crate::measure::SentRow;
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket};
+use crate::world::train::TimedTrain;
+
+impl Flow {
+    /// Segments will be at the receiver: takes those in front that come in order and by `until`,
+    /// and hands its ACKs `out`; returns how many.
+    #[inline(always)]
+    pub(in crate::world) fn receive_in_order(
+        &mut self,
+        coming: &TimedTrain<DataPacket>,
+        until: Time,
+        mut out: impl FnMut(&PacketRun),
+    ) -> u32 {
+        let first = &coming.train.first;
+        let (mut run, mut all) = (coming.run(first.seq), 0);
+        loop {
+            let received = self.receiver.take(&run, until);
+            let taken = received.segments;
+            if taken == 0 {
+                return all;
+            }
+            if self.has_received() {
+                self.received = Some(run.time(taken - 1));
+            }
+            self.count(u64::from(taken), first.bytes().get() * u64::from(taken));
+            if let Some(acks) = &received.acks {
+                self.tally.acks_sent += u64::from(acks.count);
+                out(acks);
+            }
+            all += taken;
+            if taken == run.count {
+                return all;
+            }
+            run = run.behind(taken);
+        }
+    }
+}
 
 impl Hosts {
     /// A data packet is at its receiver; returns the ACK that is sent now, if there is one.
@@ -26,33 +62,6 @@ impl Hosts {
         let ack = flow.receives(now, packet.seq);
         flow.arm_receiver(packet.flow, context);
         self.answer(now, packet.flow, ack, context)
-    }
-
-    /// A packet will be at its receiver at `at`, and no other before: if it comes in order and in
-    /// time it is received now. Returns whether it is, with the ACK that is sent then.
-    #[inline]
-    pub(in crate::world) fn receives_ahead(
-        &mut self,
-        (now, at): (Time, Time),
-        packet: &DataPacket,
-        context: &mut Context,
-    ) -> (bool, Option<AckPacket>) {
-        let flow = &mut self.flows[packet.flow as usize];
-        let may = flow.receiver.takes_fast(packet.seq)
-            && at <= context.ahead.data(now, flow, context.told(packet.flow))
-            && flow.receives_by(at);
-        if !may {
-            return (false, None);
-        }
-        flow.count(1, u64::from(packet.size));
-        let acks = flow.receiver.on_segment_fast(at, packet.seq);
-        if flow.has_received() {
-            flow.received = Some(at);
-        }
-        flow.arm_receiver(packet.flow, context);
-        let receiver = &flow.receiver;
-        let ack = || AckPacket::plain(packet.flow, receiver.next(), receiver.ack_size());
-        (true, acks.then(ack))
     }
 
     /// The ACK of a receiver as a packet.

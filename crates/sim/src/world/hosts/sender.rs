@@ -3,9 +3,9 @@
 
 use burstlab_kernel::Rank;
 use burstlab_tcp::{State, Transmission, Verdict};
-use burstlab_units::Time;
+use burstlab_units::{Bytes, Time};
 
-use super::Hosts;
+use super::{Flow, Hosts};
 use crate::measure::loss::Truth;
 use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SenderNow, SentRow};
 use crate::world::context::Context;
@@ -13,6 +13,7 @@ use crate::world::events::Event;
 use crate::world::notices::Message;
 use crate::world::packet::{AckPacket, DataPacket, stamp};
 use crate::world::place::Place;
+use crate::world::train::TimedTrain;
 
 /// What came of an ACK.
 pub(in crate::world) struct Heard {
@@ -21,6 +22,40 @@ pub(in crate::world) struct Heard {
     pub(in crate::world) completed: bool,
     /// Whether the sender retransmits for an ACK that an edge node wrote.
     pub(in crate::world) by_edge: bool,
+}
+
+impl Flow {
+    /// ACKs without SACK blocks will be at the sender: hears those in front that let new segments
+    /// go, do nothing else, and come by `until`; returns how many. `go` takes each segment: when it
+    /// goes, its number, its size, and the congestion window.
+    #[inline(always)]
+    pub(in crate::world) fn hear_in_order(
+        &mut self,
+        coming: &TimedTrain<AckPacket>,
+        until: Time,
+        mut go: impl FnMut(Time, u64, (Bytes, f64)),
+    ) -> u32 {
+        let run = coming.run(coming.train.first.next);
+        let (mut clock, most) = self.sender.begin_run(&run, until);
+        let mut digest = self.digest.clone();
+        let (mut heard, mut next, mut taken) = (run.at, run.first, 0);
+        while taken < most {
+            let Some(segments) = clock.take(&mut self.sender, heard, next) else { break };
+            digest.add(heard, 2, next);
+            let mut seq = segments.start;
+            while seq < segments.end {
+                digest.add(heard, 1, seq);
+                go(heard, seq, (self.sender.segment_size(seq), clock.cwnd()));
+                seq += 1;
+            }
+            heard += run.gap;
+            next += u64::from(run.step);
+            taken += 1;
+        }
+        self.sender.end_run(&clock, &run, taken);
+        self.digest = digest;
+        taken
+    }
 }
 
 impl Hosts {
@@ -183,26 +218,6 @@ impl Hosts {
         }
         flow.note_window(now, &after, repairs, &before, context);
         Heard { before, completed: flow.has_completed(now), by_edge: repairs && packet.written }
-    }
-
-    /// An ACK after which its sender goes straight on will be there at `now`, which may be ahead of
-    /// the clock: what it lets go is in [`Hosts::released`].
-    #[inline]
-    pub(in crate::world) fn hear_ahead(
-        &mut self,
-        now: Time,
-        ack: &AckPacket,
-        context: &mut Context,
-    ) {
-        let flow = &mut self.flows[ack.flow as usize];
-        let mut digest = flow.digest.clone();
-        for seq in flow.go_on(now, ack.next, &mut digest) {
-            digest.add(now, 1, seq);
-            let size = flow.sender.segment_size(seq);
-            self.released.push(DataPacket::first(ack.flow, seq, size, flow.sender.cwnd()));
-        }
-        flow.digest = digest;
-        flow.arm_sender(ack.flow, context);
     }
 
     /// The retransmission timer of a sender may be due.

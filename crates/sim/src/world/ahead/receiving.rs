@@ -1,0 +1,144 @@
+//! Receivers that take data ahead of the clock, and the ACKs that they send.
+
+use burstlab_link::Wire;
+use burstlab_tcp::{Ack, FullAck, PacketRun};
+use burstlab_units::{Bytes, Time};
+
+use super::host::Host;
+use crate::measure::NO_ROW;
+use crate::world::access::Link;
+use crate::world::context::Context;
+use crate::world::core::Core;
+use crate::world::hosts::{AckOutlet, Flow};
+use crate::world::packet::{AckPacket, DataPacket, Parcel};
+use crate::world::train::TimedTrain;
+
+/// How packets come to a receiver.
+pub(super) enum Coming {
+    InOrder,
+    Behind,
+    WithOptions,
+}
+
+/// A receiver.
+pub(super) struct Receiving<'a> {
+    pub(super) now: Time,
+    pub(super) until: Time,
+    pub(super) coming: Coming,
+    pub(super) flow: &'a mut Flow,
+    pub(super) link: &'a mut Link<DataPacket>,
+    /// Empty, and stays so.
+    pub(super) acks: &'a mut Vec<FullAck>,
+    pub(super) answering: Answering<'a>,
+}
+
+impl Host<DataPacket> for Receiving<'_> {
+    #[inline(always)]
+    fn link(&mut self) -> &mut Link<DataPacket> {
+        self.link
+    }
+
+    #[inline(always)]
+    fn admits(&self, first: &DataPacket, at: Time) -> bool {
+        first.flow == self.answering.index
+            && match self.coming {
+                Coming::InOrder => self.flow.receiver.takes_fast(first.seq),
+                Coming::Behind => self.flow.takes_behind(first.seq) && at <= self.until,
+                Coming::WithOptions => self.flow.receives_fast(first),
+            }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, coming: &TimedTrain<DataPacket>) -> u32 {
+        let Self { now, until, flow, acks, answering, .. } = self;
+        match self.coming {
+            Coming::InOrder => flow.receive_in_order(coming, *until, |acks| {
+                let first = AckPacket::plain(answering.index, acks.first, answering.size);
+                answering.send(&TimedTrain::of(acks, first));
+            }),
+            Coming::Behind => self.take_behind(coming),
+            Coming::WithOptions => flow.receive_fast((*now, *until), coming, acks, answering),
+        }
+    }
+
+    #[inline(always)]
+    fn end(mut self) {
+        self.answering.end();
+        self.flow.arm_receiver(self.answering.index, self.answering.context);
+    }
+}
+
+impl Receiving<'_> {
+    fn take_behind(&mut self, coming: &TimedTrain<DataPacket>) -> u32 {
+        let first = &coming.train.first;
+        let run = coming.run(first.seq);
+        let behind = self.flow.receive_behind((self.now, self.until), &run);
+        let Some((taken, ack)) = behind else { return 0 };
+        self.flow.count(u64::from(taken), first.bytes().get() * u64::from(taken));
+        self.flow.tally.acks_sent += u64::from(taken);
+        let acks = PacketRun { count: taken, step: u32::from(!ack.sack.is_empty()), ..run };
+        let first = AckPacket::new(self.answering.index, NO_ROW, &ack);
+        self.answering.send(&TimedTrain::of(&acks, first));
+        taken
+    }
+}
+
+/// ACKs that a receiver sends on its link: as long as they are even, they are announced together.
+pub(super) struct Answering<'a> {
+    pub(super) index: u32,
+    pub(super) queue: usize,
+    /// Of an ACK without SACK blocks.
+    pub(super) size: Bytes,
+    pub(super) train: Option<TimedTrain<AckPacket>>,
+    /// When a plain ACK goes on as those of the train do, and what it asks for.
+    pub(super) next: (Time, u64),
+    pub(super) wire: &'a mut Wire,
+    pub(super) core: &'a mut Core,
+    pub(super) context: &'a mut Context,
+}
+
+impl AckOutlet for Answering<'_> {
+    #[inline(always)]
+    fn plain(&mut self, at: Time, next: u64, nth: u16) {
+        if (at, next) == self.next
+            && nth == 1
+            && let Some(train) = &mut self.train
+        {
+            train.train.count += 1;
+            self.next = (at + train.gap, next + u64::from(train.train.step));
+            return;
+        }
+        self.put(at, AckPacket::plain(self.index, next, self.size).nth(nth));
+    }
+
+    fn whole(&mut self, at: Time, ack: &Ack, nth: u16) {
+        self.put(at, AckPacket::new(self.index, NO_ROW, ack).nth(nth));
+    }
+}
+
+impl Answering<'_> {
+    fn put(&mut self, at: Time, ack: AckPacket) {
+        self.next = (Time::MAX, 0);
+        if let Some(train) = &mut self.train
+            && train.admits(at, &ack)
+        {
+            if ack.is_plain() && ack.nth == 1 && ack.bytes() == self.size {
+                self.next = (at + train.gap, ack.next + u64::from(train.train.step));
+            }
+            return;
+        }
+        self.end();
+        self.train = Some(TimedTrain::one(at, ack));
+    }
+
+    #[inline(always)]
+    fn send(&mut self, acks: &TimedTrain<AckPacket>) {
+        self.core.expect_acks_over(self.queue, self.wire, acks, self.context);
+    }
+
+    fn end(&mut self) {
+        if let Some(train) = self.train.take() {
+            self.send(&train);
+        }
+    }
+}

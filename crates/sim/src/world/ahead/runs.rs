@@ -1,0 +1,214 @@
+//! Packets that follow one another, dealt with all at once: a run. One packet is a run of one.
+//! Where nothing is repaired and nothing is late, all that the packets of a run do at a host is
+//! known, and when. Whatever is not as it should be ends a run; the packets from there on are
+//! events (`transit`), which is also what runs are tested against.
+//!
+//! A run lands and crosses an access link that its flow has for itself, or it is in front of such a
+//! link. What the host sends is announced to its queue, evenly spaced packets together. A packet
+//! alone needs no such link and no such queue.
+
+use burstlab_units::Time;
+
+use super::hearing::{Hearing, Leaving, Sending};
+use super::host::Host;
+use super::receiving::{Answering, Coming, Receiving};
+use crate::world::World;
+use crate::world::access::Link;
+use crate::world::packet::{AckPacket, DataPacket, Parcel};
+use crate::world::train::{Timed, TimedTrain};
+
+/// Packets on a link that are looked at first, then twice as many: of those of a sender that paces
+/// often one alone is taken.
+const FIRST: usize = 4;
+
+/// Trains land, or will, and cross the link to a host. Returns how many it has dealt with, and the
+/// last of them with how many of its packets it has taken, if that is not all.
+#[inline(always)]
+fn land<P: Parcel>(
+    now: Time,
+    trains: &[impl Timed<P>],
+    mut host: impl Host<P>,
+) -> (usize, Option<(TimedTrain<P>, u32)>) {
+    let (mut done, mut late) = (0, None);
+    for timed in trains {
+        let (train, ready) = (timed.train(), timed.ready(now));
+        if !host.admits(&train.first, ready.0) {
+            break;
+        }
+        let (count, size) = (train.count, train.first.bytes());
+        let arrives = host.link().wire.carry_evenly(ready, count, size, Time::MAX);
+        let Some((at, gap)) = arrives else { break };
+        done += 1;
+        let coming = TimedTrain { train: *train, at, gap };
+        let taken = host.take(&coming);
+        if taken < count {
+            late = Some((coming, taken));
+            break;
+        }
+    }
+    host.end();
+    (done, late)
+}
+
+/// A host takes packets in front of its link; returns how many.
+fn take_in_front<P: Parcel>(mut host: impl Host<P>) -> u32 {
+    let (mut all, mut most) = (0, FIRST);
+    while let Some(coming) = TimedTrain::in_front(&host.link().lane, most)
+        && host.admits(&coming.train.first, coming.at)
+    {
+        most = most.saturating_mul(2);
+        let taken = host.take(&coming);
+        (0..taken).for_each(|_| host.link().lane.take());
+        all += taken;
+        if taken < coming.train.count {
+            break;
+        }
+    }
+    host.end();
+    all
+}
+
+impl World {
+    /// The receiver of a flow, as packets from segment `seq` on come ahead of the clock, if they
+    /// may and it has its links to itself. Where they land, its link has to be `clear`.
+    #[inline(always)]
+    fn receiving(&mut self, (index, seq): (u32, u64), clear: bool) -> Option<Receiving<'_>> {
+        let Self { hosts, access, core, context, now, .. } = self;
+        let flow = &mut hosts.flows[index as usize];
+        let link = &mut access.data_down[index as usize];
+        let Link { wire, .. } = &mut access.ack_up[index as usize];
+        let ahead = &context.ahead;
+        if !ahead.is_any() || clear && !link.is_clear() || wire.is_bounded() {
+            return None;
+        }
+        let (coming, until) = if flow.receiver.has_options() {
+            (Coming::WithOptions, ahead.data_with_options(flow))
+        } else if flow.receiver.takes_fast(seq) {
+            (Coming::InOrder, ahead.data(*now, flow, context.told(index)))
+        } else {
+            (Coming::Behind, ahead.data_behind(flow, context.told(index)))
+        };
+        let none = until == Time::ZERO && !matches!(coming, Coming::InOrder);
+        if none && !clear {
+            return None;
+        }
+        let queue = core.ack_queue(index, ahead)?;
+        let (size, train, next) = (flow.receiver.ack_size(), None, (Time::MAX, 0));
+        let answering = Answering { index, queue, size, train, next, wire, core, context };
+        let acks = &mut hosts.full_acks;
+        let host = Receiving { now: *now, until, coming, flow, link, acks, answering };
+        (!none).then_some(host)
+    }
+
+    /// The sender of a flow, as ACKs come ahead of the clock, if they may and it has its links to
+    /// itself. Where they land, its link has to be `clear`.
+    #[inline(always)]
+    fn hearing(&mut self, index: u32, clear: bool) -> Option<Hearing<'_>> {
+        let Self { hosts, access, core, context, .. } = self;
+        let flow = &mut hosts.flows[index as usize];
+        let link = &mut access.ack_down[index as usize];
+        let Link { wire, .. } = &mut access.data_up[index as usize];
+        let options = flow.sender.has_options();
+        let fast = context.ahead.is_any() && (options || flow.sender.is_fast());
+        if !fast || clear && !link.is_clear() || wire.is_bounded() {
+            return None;
+        }
+        let until = context.ahead.acks(flow, context.told(index));
+        if until == Time::ZERO {
+            return None;
+        }
+        let (queue, sending) = (core.data_queue(index, &context.ahead)?, Sending::default());
+        let leaving = Leaving { index, queue, sending, wire, core, context };
+        Some(Hearing { until, options, flow, link, released: &mut hosts.sending, leaving })
+    }
+
+    /// Data packets land, or will; returns how many trains of the first one's flow are dealt with,
+    /// up to the ACKs that are announced.
+    pub(in crate::world) fn receive_run(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
+        let (now, first) = (self.now, &trains[0].train().first);
+        if first.is_cross() {
+            return 0;
+        }
+        let Some(host) = self.receiving((first.flow, first.seq), true) else { return 0 };
+        let (done, late) = land(now, trains, host);
+        if let Some((coming, from)) = late {
+            for number in from..coming.train.count {
+                self.data_comes(coming.at(number), first.flow, coming.train.packet(number));
+            }
+        }
+        done
+    }
+
+    /// ACKs land, or will; returns how many trains of the first one's flow are dealt with, up to
+    /// the packets that are announced.
+    pub(in crate::world) fn hear_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
+        let (now, first) = (self.now, &trains[0].train().first);
+        let Some(host) = self.hearing(first.flow, true) else { return 0 };
+        let (done, late) = land(now, trains, host);
+        if let Some((coming, from)) = late {
+            for number in from..coming.train.count {
+                self.ack_comes(coming.at(number), first.flow, coming.train.packet(number));
+            }
+        }
+        done
+    }
+
+    /// Data packets are in front of the link to their receiver, with options: it takes those that
+    /// it may; returns how many.
+    pub(in crate::world) fn receive_in_front(&mut self, index: u32) -> u32 {
+        self.receiving((index, 0), false).map_or(0, take_in_front)
+    }
+
+    /// ACKs are in front of the link to their sender, with options: it hears those that it may;
+    /// returns how many.
+    pub(in crate::world) fn hear_in_front(&mut self, index: u32) -> u32 {
+        self.hearing(index, false).map_or(0, take_in_front)
+    }
+
+    /// A data packet will be at its receiver at `at`, and no other before. Takes it if that may be
+    /// done now; returns whether it does.
+    #[inline]
+    pub(in crate::world) fn receive_one(&mut self, at: Time, packet: &DataPacket) -> bool {
+        let (index, context) = (packet.flow, &mut self.context);
+        let flow = &mut self.hosts.flows[index as usize];
+        if !flow.receiver.takes_fast(packet.seq) {
+            return false;
+        }
+        let until = context.ahead.data(self.now, flow, context.told(index));
+        let (mut next, size) = (None, flow.receiver.ack_size());
+        let coming = TimedTrain::one(at, *packet);
+        if flow.receive_in_order(&coming, until, |acks| next = Some(acks.first)) == 0 {
+            return false;
+        }
+        flow.arm_receiver(index, context);
+        if let Some(next) = next {
+            self.ack_on_wire(at, AckPacket::plain(index, next, size));
+        }
+        true
+    }
+
+    /// An ACK will be at its sender at `at`, and no other before. Hears it if that may be done now;
+    /// returns whether it does.
+    #[inline]
+    pub(in crate::world) fn hear_one(&mut self, at: Time, ack: &AckPacket) -> bool {
+        let (index, context) = (ack.flow, &mut self.context);
+        let flow = &mut self.hosts.flows[index as usize];
+        if !ack.is_plain() || !flow.sender.is_fast() {
+            return false;
+        }
+        let until = context.ahead.acks(flow, context.told(index));
+        let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
+        let heard = flow.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
+            released.push(DataPacket::first(index, seq, size, cwnd));
+        });
+        if heard == 0 {
+            return false;
+        }
+        flow.arm_sender(index, context);
+        let link = self.near_link(index);
+        let mut released = std::mem::take(&mut self.hosts.released);
+        released.drain(..).for_each(|packet| self.send(at, link, packet));
+        self.hosts.released = released;
+        true
+    }
+}
