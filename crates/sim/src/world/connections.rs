@@ -3,7 +3,7 @@
 use burstlab_kernel::Rank;
 
 use super::World;
-use super::core::Address;
+use super::core::{Address, Network};
 use super::events::Event;
 
 impl World {

@@ -1,6 +1,7 @@
 //! What comes after the measured time: nothing new begins, and what is under way goes on until it
 //! is done. What was measured is put by when that time ends.
 
+use crate::world::core::Network;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 

@@ -54,41 +54,72 @@ pub(crate) enum Event {
 /// With eight bytes an entry of the event queue is three words.
 const _: () = assert!(size_of::<Event>() == 8);
 
-/// What can happen in the optical network.
+/// What happens in the optical network, and the number of what it happens to. A network queues
+/// events of its own kind alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum CoreEvent {
+    /// In a network of bursts.
+    Burst(BurstEvent, u32),
+    /// In a network of slots.
+    Slot(SlotEvent, u32),
+}
+
+/// What can happen in a network of bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum BurstEvent {
     /// The timer of an assembly queue may be due.
-    Assembly(u32),
+    Assembly,
     /// A packet that opens or completes the burst of an assembly queue may enter it.
-    Enters(u32),
+    Enters,
     /// The header of the burst in a slot enters the processor of its ingress.
-    Submit(u32),
+    Submit,
     /// A header or trailer reaches the end of a fibre.
-    Signal(u32),
+    Signal,
     /// A node begins to work on the header of the burst in a slot.
-    Served(u32),
+    Served,
     /// The last bit of the burst in a slot reaches its egress.
-    Landed(u32),
-    /// A refusal of a two-way reservation reaches a node on its way back.
-    Refused(u32),
+    Landed,
+    /// A refusal of the two-way reservation of the burst in a slot reaches a node on its way back.
+    Refused,
     /// The ingress offers the burst in a slot again.
-    Again(u32),
+    Again,
     /// A source of bursts sends one.
-    Background(u32),
-    /// The burst in a slot comes to the node of its way where it is lost.
-    Lost(u32),
-    /// A packet that nodes store and forward reaches the egress of a way.
-    Stored(u32),
+    Background,
+    /// The burst in a slot comes to the node of its route where it is lost.
+    Lost,
+    /// A packet that nodes store and forward reaches the egress of a route.
+    Stored,
     /// A fibre goes down or comes back, or routes follow.
-    Outage(u32),
-    /// A slot begins in which nodes of a slotted network have something to do.
-    Slot,
-    /// A unit of time of the edge smoothing ends.
+    Outage,
+}
+
+impl BurstEvent {
+    /// The event that it happens to what has this number.
+    #[inline]
+    pub(crate) fn of(self, number: u32) -> Event {
+        Event::Core(CoreEvent::Burst(self, number))
+    }
+}
+
+/// What can happen in a network of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum SlotEvent {
+    /// A slot begins in which nodes have something to do; it has no number.
+    Begins,
+    /// A unit of time of the edge smoothing ends; it has no number.
     SmoothingUnit,
     /// A notification of congestion reaches its edge.
-    CongestionNotice(u32),
+    CongestionNotice,
     /// Notifications have waited long enough for a slot on a fibre.
-    NoticesLeave(u32),
+    NoticesLeave,
     /// An ACK of a flow is at the edge of its sender.
-    AckHome(u32),
+    AckHome,
+}
+
+impl SlotEvent {
+    /// The event that it happens to what has this number.
+    #[inline]
+    pub(crate) fn of(self, number: u32) -> Event {
+        Event::Core(CoreEvent::Slot(self, number))
+    }
 }

@@ -1,5 +1,6 @@
 //! What is left of a run when all is over: nothing that was lost, and no copy.
 
+use super::core::Network;
 use burstlab_kernel::RandomSource;
 
 use super::World;

@@ -30,6 +30,7 @@ mod train;
 mod transit;
 mod two_way;
 
+use crate::world::core::Network;
 use std::sync::Arc;
 
 use burstlab_kernel::{EventQueue, RandomSource, Rank, Ticket};

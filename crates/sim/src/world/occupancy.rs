@@ -1,5 +1,6 @@
 //! The occupancy of queues, ports and wavelengths is noted from time to time.
 
+use crate::world::core::Network;
 use burstlab_kernel::Rank;
 
 use super::World;

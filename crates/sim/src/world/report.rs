@@ -1,5 +1,6 @@
 //! What a run leaves: its numbers and its tables.
 
+use crate::world::core::Network;
 use burstlab_units::Span;
 
 use super::{World, totals};

@@ -1,7 +1,7 @@
 //! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
 
 use super::World;
-use super::core::UnderWay;
+use super::core::{Network, UnderWay};
 use crate::measure::Counters;
 
 /// The totals, with what is under way in the mesh, if there is one.

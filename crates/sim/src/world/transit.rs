@@ -9,7 +9,7 @@ use burstlab_units::Time;
 
 use super::World;
 use super::access::Hop;
-use super::core::{Effect, Expected, Payload};
+use super::core::{Effect, Expected, Network, Payload};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::place::Place;

@@ -9,7 +9,7 @@ use burstlab_units::{Bytes, Span, Time};
 use super::host::Host;
 use crate::world::access::Link;
 use crate::world::context::Context;
-use crate::world::core::{Core, DataQueue};
+use crate::world::core::{Core, DataQueue, Network};
 use crate::world::hosts::Flow;
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::{TimedTrain, Train};

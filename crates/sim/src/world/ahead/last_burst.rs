@@ -3,6 +3,7 @@
 //! has passed; once the last burst is closed the run goes back to the latest of them, and comes to
 //! the same end with hosts that do not pass it.
 
+use crate::world::core::Network;
 use burstlab_kernel::Ticket;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};

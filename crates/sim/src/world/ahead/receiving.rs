@@ -8,7 +8,7 @@ use super::host::Host;
 use crate::measure::NO_ROW;
 use crate::world::access::Link;
 use crate::world::context::Context;
-use crate::world::core::Core;
+use crate::world::core::{Core, Network};
 use crate::world::hosts::{AckOutlet, Flow};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::TimedTrain;

@@ -14,6 +14,7 @@ use super::host::Host;
 use super::receiving::{Answering, Coming, Receiving};
 use crate::world::World;
 use crate::world::access::Link;
+use crate::world::core::Network;
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::{Timed, TimedTrain};
 

@@ -7,6 +7,7 @@ use burstlab_units::{Span, Time};
 use super::burst::{Closed, Fate, ScheduledLoss};
 use super::effects::{Effect, Landing};
 use super::fabric::Fabric;
+use super::fabric::contended::Contended;
 use super::fabric::exclusive::lost_here;
 use super::fate::Phase;
 use super::flows::Flows;
@@ -19,7 +20,7 @@ use crate::measure::{PacketCause, Step};
 use crate::scenario::Operation;
 use crate::world::ahead::policy::Lookahead;
 use crate::world::context::Context;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 use crate::world::packet::{DataPacket, Packet, Parcel};
 use crate::world::surgery::Named;
 use crate::world::train::TimedTrain;
@@ -40,34 +41,35 @@ impl<'a> Beyond<'a> {
         Self { fabric, scope: Scope { common, context } }
     }
 
-    /// Something happens.
+    /// The header of the burst in a slot is worked on, unless the burst is gone.
     #[inline]
-    pub(super) fn happen(&mut self, now: Time, event: CoreEvent) {
+    pub(super) fn header(
+        &mut self,
+        at: (Time, u32),
+        work: impl FnOnce(&mut Contended, (Time, u32), &mut Scope<'a>) -> Fate,
+    ) {
         let Self { fabric, scope } = self;
-        let (slot, fate) = match event {
-            CoreEvent::Submit(slot)
-            | CoreEvent::Served(slot)
-            | CoreEvent::Refused(slot)
-            | CoreEvent::Again(slot) => {
-                if scope.common.bursts.lay(slot, None) {
-                    return;
-                }
-                let (fabric, at) = (fabric.contended(), (now, slot));
-                let fate = match event {
-                    CoreEvent::Submit(_) => fabric.submit(at, scope),
-                    CoreEvent::Served(_) => fabric.schedule(at, scope),
-                    CoreEvent::Refused(_) => fabric.refused(at, scope),
-                    _ => fabric.launch(at, scope),
-                };
-                (slot, fate)
-            }
-            CoreEvent::Signal(link) => fabric.contended().signal(now, link, scope),
-            CoreEvent::Landed(slot) => return self.land(now, slot),
-            CoreEvent::Stored(way) => return fabric.exclusive().unload(now, way, scope),
-            CoreEvent::Lost(slot) => (slot, lost_here((now, slot), scope)),
-            CoreEvent::Outage(event) => return self.outage(now, event),
-            event => panic!("{event:?} happened in a network without slots"),
-        };
+        if !scope.common.bursts.lay(at.1, None) {
+            let fate = work(fabric.contended(), at, scope);
+            self.settle(at.1, fate);
+        }
+    }
+
+    /// A header or trailer reaches the end of a fibre.
+    #[inline]
+    pub(super) fn signal(&mut self, now: Time, link: u32) {
+        let (slot, fate) = self.fabric.contended().signal(now, link, &mut self.scope);
+        self.settle(slot, fate);
+    }
+
+    /// A packet that nodes store and forward reaches the egress of a route.
+    pub(super) fn unload(&mut self, now: Time, route: u32) {
+        self.fabric.exclusive().unload(now, route, &mut self.scope);
+    }
+
+    /// A burst comes to the node of its route where it is lost.
+    pub(super) fn lost_here(&mut self, now: Time, slot: u32) {
+        let fate = lost_here((now, slot), &self.scope);
         self.settle(slot, fate);
     }
 
@@ -139,12 +141,12 @@ impl<'a> Beyond<'a> {
             burst.departs = leaves;
             scope.left(slot);
         }
-        scope.context.queue.push(lands, Rank::Arrival, Event::Core(CoreEvent::Landed(slot)));
+        scope.context.queue.push(lands, Rank::Arrival, BurstEvent::Landed.of(slot));
         true
     }
 
     /// The last bit of a burst reaches its egress, unless the event is stale.
-    fn land(&mut self, now: Time, slot: u32) {
+    pub(super) fn land(&mut self, now: Time, slot: u32) {
         let Self { fabric, scope } = self;
         let burst = scope.common.bursts.get(slot);
         if burst.number == 0 || burst.lands != now {
@@ -171,7 +173,7 @@ impl<'a> Beyond<'a> {
     }
 
     /// Something happens in an outage.
-    fn outage(&mut self, now: Time, event: u32) {
+    pub(super) fn outage(&mut self, now: Time, event: u32) {
         let Common { plan, bursts, fates, .. } = &mut *self.scope.common;
         match fates.happens(event) {
             (_, Phase::Up) => {}

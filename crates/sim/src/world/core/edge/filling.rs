@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::announced::Announced;
 use super::pending::Entry;
 use crate::world::context::Context;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 use crate::world::packet::Parcel;
 use crate::world::train::TimedTrain;
 
@@ -132,7 +132,7 @@ impl Filling {
         if let Some((at, place)) = self.awaited {
             self.queued.push(Reverse((at, place)));
             let ticket = context.ticket(Rank::Arrival, place);
-            let event = Event::Core(CoreEvent::Enters(queue as u32));
+            let event = BurstEvent::Enters.of(queue as u32);
             context.queue.push_at(at, ticket, event);
         }
     }

@@ -36,7 +36,7 @@ use crate::measure::{Occupancy, Recorder, Waiting};
 use crate::scenario::{Interrupt, Queues, Resolved};
 use crate::world::ahead::policy::{DATA, Lookahead};
 use crate::world::context::Context;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 use crate::world::keys::is_named;
 use crate::world::packet::{AckPacket, CROSS, DataPacket, Parcel};
 use crate::world::train::{TimedTrain, Train};
@@ -225,7 +225,7 @@ impl Edges {
     /// Queues the next burst of a source, if there is one.
     fn await_source(&self, source: usize, context: &mut Context) {
         if let Some(at) = self.background[source].next() {
-            let event = Event::Core(CoreEvent::Background(source as u32));
+            let event = BurstEvent::Background.of(source as u32);
             context.queue.push(at, Rank::Arrival, event);
         }
     }

@@ -14,7 +14,7 @@ use crate::measure::NO_ROW;
 use crate::world::context::Context;
 use crate::world::core::burst::{Closed, ScheduledLoss};
 use crate::world::core::payload::Payload;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 use crate::world::packet::{BATCH, DataPacket, Parcel};
 use crate::world::place::Place;
 use crate::world::train::{TimedTrain, Train};
@@ -280,6 +280,6 @@ impl Context {
     /// queues are numbered as packets come or are announced.
     pub(super) fn queue_timer(&mut self, at: Time, place: u32, queue: usize) {
         let ticket = self.ticket(Rank::Timer, Place::ASSEMBLY.of(place));
-        self.queue.push_at(at, ticket, Event::Core(CoreEvent::Assembly(queue as u32)));
+        self.queue.push_at(at, ticket, BurstEvent::Assembly.of(queue as u32));
     }
 }

@@ -8,7 +8,7 @@ use crate::scenario::{Outage, Resolved};
 use crate::world::context::Context;
 use crate::world::core::burst::Bursts;
 use crate::world::core::plan::Plan;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 
 /// The outages of a scenario, and what they make of each fibre.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ impl Outages {
             let times =
                 [Some(outage.down), outage.up, follow(Some(outage.down)), follow(outage.up)];
             for (place, at) in (0..).zip(times) {
-                let event = Event::Core(CoreEvent::Outage(4 * number + place));
+                let event = BurstEvent::Outage.of(4 * number + place);
                 if let Some(at) = at {
                     context.queue.push(Time::ZERO + at, Rank::Timer, event);
                 }

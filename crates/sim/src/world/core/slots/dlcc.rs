@@ -2,20 +2,19 @@
 //! rate, and ACKs in the name of receivers.
 
 use burstlab_kernel::Rank;
-use burstlab_optical::slotted::{DropCause, Passed};
+use burstlab_optical::slotted::DropCause;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Ops};
 use crate::measure::loss::{Loss, LossCause};
-use crate::measure::{NO_BURST, PacketCause, RateEvent, RateRow};
+use crate::measure::{PacketCause, RateEvent, RateRow};
 use crate::scenario::{Notification, Share};
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
-use crate::world::core::flows::Address;
 use crate::world::core::payload::Payload;
-use crate::world::events::{CoreEvent, Event};
-use crate::world::packet::{AckPacket, DataPacket, Packet};
+use crate::world::events::SlotEvent;
+use crate::world::packet::Packet;
 
 /// A notification of a slot lost by congestion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -135,7 +134,7 @@ impl Ops {
         });
         self.notices[slot as usize] = Some(notice);
         self.at_once |= at <= now;
-        context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::CongestionNotice(slot)));
+        context.queue.push(at, Rank::Timer, SlotEvent::CongestionNotice.of(slot));
     }
 
     /// Sets a timer, if there is none, where notifications wait for a slot on `link`. One that was
@@ -144,7 +143,7 @@ impl Ops {
         let fibre = &mut self.fibres[link as usize];
         if let (false, Some(first)) = (fibre.timed, fibre.waiting.first()) {
             fibre.timed = true;
-            let event = Event::Core(CoreEvent::NoticesLeave(link));
+            let event = SlotEvent::NoticesLeave.of(link);
             context.queue.push(first.leaves, Rank::Timer, event);
         }
     }
@@ -249,28 +248,5 @@ impl Ops {
                 self.effects.list.push(Effect::Acknowledge(flow, number));
             }
         }
-    }
-
-    /// An ACK of a receiver is at the edge of its sender: what that lets pass.
-    pub(in crate::world) fn passes(&mut self, at: Time, packet: &AckPacket) -> Passed<DataPacket> {
-        let Some(rules) = self.fixed.proxy else { return Passed { on: true, copy: None } };
-        let &Address { id, from, .. } = self.flows.address(packet.flow);
-        self.take_in(from, self.present);
-        let passed = self.known(packet.flow, id).proxy.passes(at, packet.next, &rules);
-        self.tally.copies += u64::from(passed.copy.is_some());
-        self.tally.filtered += u64::from(!passed.on);
-        passed
-    }
-
-    /// An edge node sends a copy of a data packet.
-    pub(in crate::world) fn sends_copy(
-        &mut self,
-        at: Time,
-        copy: DataPacket,
-        context: &mut Context,
-    ) {
-        context.recorder.joined(copy.row, at, NO_BURST);
-        let &Address { from, to, .. } = self.flows.address(copy.flow);
-        self.enters(at, (from, to), Packet::Data(copy), context);
     }
 }

@@ -12,7 +12,7 @@ use super::report::PairTally;
 use crate::measure::{RateEvent, RateRow};
 use crate::scenario::Phase;
 use crate::world::context::Context;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::SlotEvent;
 use crate::world::packet::Packet;
 
 /// The buffer of an edge node for another one, and what comes out of it there.
@@ -182,7 +182,7 @@ impl Ops {
         self.asking = asking;
         self.tally.samples(self.backlog_bits(), extra);
         let at = now + self.fixed.rules.smoothing.unit;
-        context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::SmoothingUnit));
+        context.queue.push(at, Rank::Timer, SlotEvent::SmoothingUnit.of(0));
     }
 
     /// A buffer asks for the rate `wish`.

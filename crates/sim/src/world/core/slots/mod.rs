@@ -6,6 +6,7 @@
 mod dlcc;
 mod edge;
 mod ingress;
+mod network;
 mod report;
 mod surgery;
 mod switching;
@@ -23,15 +24,15 @@ use self::dlcc::Notice;
 use self::edge::Pair;
 use self::ingress::{Ingress, Moment};
 use self::report::{OpsTally, SlotLinkTally};
-use super::effects::{Effect, Effects, Expected};
+use super::effects::{Effects, Expected};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::{NO_BURST, OpsSummary};
-use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Run};
+use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Resolved};
 use crate::topology::{Graph, Routes};
-use crate::world::ahead::policy::{ACKS, Lookahead, Promises};
+use crate::world::ahead::policy::ACKS;
 use crate::world::context::Context;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::SlotEvent;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
 use crate::world::place::Place;
 
@@ -226,12 +227,11 @@ pub(in crate::world) struct Ops {
 }
 
 impl Ops {
-    pub(super) fn new(
-        (graph, routes): (Graph, Routes),
-        rules: Rules,
-        (clock, markers): (SlotClock, Markers),
-        random: &RandomSource,
-    ) -> Self {
+    /// The network of a scenario that has slots.
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Option<Self> {
+        let ((graph, routes), rules) = (resolved.mesh.clone()?, resolved.scenario.ops.clone()?);
+        let clock = SlotClock::new(rules.slot_size, resolved.scenario.network.link_rate);
+        let markers = Markers::of(resolved, graph.nodes.len(), random);
         let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
             .map(|node| Node::new(&graph, node, rules.buffer, random))
             .collect();
@@ -258,7 +258,7 @@ impl Ops {
         let writes = rules.dlcc.as_ref().filter(|dlcc| dlcc.acks);
         let rtt = rules.congestion.rtt_max;
         let proxy = writes.map(|dlcc| proxy_rules(dlcc, rtt));
-        Self {
+        Some(Self {
             flows: Flows::default(),
             effects: Effects::default(),
             markers,
@@ -291,30 +291,12 @@ impl Ops {
             ready: Vec::new(),
             asking: Vec::new(),
             fixed: Fixed { graph, routes, rules, proxy, unsmoothed },
-        }
+        })
     }
 
     /// Takes what is not stored from a network of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.fixed = fresh.fixed;
-    }
-
-    /// What it promises of what it carries. What an edge that writes ACKs makes of an ACK of a
-    /// receiver hangs on what it hears until that comes by.
-    pub(super) fn promises(&self, run: &Run, ahead: &Lookahead) -> Promises {
-        let last = (Time::ZERO + run.duration + run.drain.unwrap_or_default()).before();
-        let in_step = ahead.is_allowed() && self.changes_in_step(last);
-        Promises::Slots { in_step, passes: self.fixed.proxy.is_none() || self.frees_acks() }
-    }
-
-    pub(super) fn graph(&self) -> &Graph {
-        &self.fixed.graph
-    }
-
-    /// Queues what happens first.
-    pub(super) fn begin(&self, context: &mut Context) {
-        let at = Time::ZERO + self.fixed.rules.smoothing.unit;
-        context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::SmoothingUnit));
     }
 
     /// Whether ACKs travel beside the slots.
@@ -340,7 +322,7 @@ impl Ops {
         if self.queued.last().is_none_or(|&next| slot < next) {
             self.queued.push(slot);
             let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.number());
-            let event = Event::Core(CoreEvent::Slot);
+            let event = SlotEvent::Begins.of(0);
             context.queue.push_at(self.clock.start(slot), ticket, event);
         }
     }
@@ -372,19 +354,6 @@ impl Ops {
         }
     }
 
-    /// A packet of cross-traffic is at its edge.
-    pub(super) fn cross_arrives(
-        &mut self,
-        now: Time,
-        packet: DataPacket,
-        ends: (u32, u32),
-        context: &mut Context,
-    ) {
-        context.recorder.joined(packet.row, now, NO_BURST);
-        self.present = (now, 0);
-        self.enters(now, ends, Packet::Data(packet), context);
-    }
-
     /// An ACK that travels beside the slots will be at the edge of its receiver at `at`. Where
     /// edges write no ACKs nothing can happen to it from there to the edge of its sender.
     #[inline]
@@ -413,7 +382,7 @@ impl Ops {
             self.home.resize_with(index + 1, Lane::default);
         }
         let ticket = Ticket::fixed(Rank::Arrival, Place::ACK_UP.of(packet.flow).number());
-        let event = Event::Core(CoreEvent::AckHome(packet.flow));
+        let event = SlotEvent::AckHome.of(packet.flow);
         self.home[index].push_in(&mut context.queue, at, ticket, event, packet);
     }
 
@@ -443,25 +412,4 @@ fn descriptor(rules: &Congestion, clock: SlotClock, wavelengths: u32) -> Descrip
 /// How an edge that writes ACKs does so.
 fn proxy_rules(dlcc: &Dlcc, rtt: Span) -> ProxyRules {
     ProxyRules { keep: dlcc.keep(rtt), filter: dlcc.filter, guard: dlcc.guard, again: rtt }
-}
-
-impl Ops {
-    /// Something happens.
-    #[inline]
-    pub(super) fn happen(&mut self, now: Time, event: CoreEvent, context: &mut Context) {
-        self.present = (now, 0);
-        match event {
-            CoreEvent::Slot => self.slot_begins(context),
-            CoreEvent::SmoothingUnit => self.ends_unit(now, context),
-            CoreEvent::CongestionNotice(slot) => self.notified(now, slot, context),
-            CoreEvent::NoticesLeave(link) => self.waited(now, link, context),
-            CoreEvent::AckHome(flow) => {
-                self.present = (now, u32::MAX);
-                let event = Event::Core(CoreEvent::AckHome(flow));
-                let packet = self.home[flow as usize].pop(&mut context.queue, event);
-                self.effects.list.push(Effect::Left(now, Packet::Ack(packet)));
-            }
-            event => panic!("{event:?} happened in a network of slots"),
-        }
-    }
 }

@@ -124,7 +124,7 @@ impl OpsTally {
 impl Ops {
     /// Data packets of flows, ACKs, and packets of cross-traffic that wait at an edge or are in
     /// slots.
-    pub(in crate::world) fn aboard(&self) -> [u64; 3] {
+    pub(super) fn aboard(&self) -> [u64; 3] {
         let mut aboard = [0; 3];
         let kind = |packet: &Packet| match packet {
             Packet::Data(packet) if packet.is_cross() => 2,
@@ -158,7 +158,7 @@ impl Ops {
     }
 
     /// Measuring begins.
-    pub(in crate::world) fn warmed_up(&mut self, now: Time) {
+    pub(super) fn measures_from(&mut self, now: Time) {
         self.nodes.iter_mut().for_each(|node| node.switch.measures());
         self.fibres.iter_mut().for_each(|fibre| fibre.tally.early = fibre.tally.carried);
         self.pairs.iter_mut().for_each(|pair| pair.tally.backlog = 0.0);
@@ -187,13 +187,8 @@ impl Ops {
         }
     }
 
-    /// The measured time is over, and the run goes on.
-    pub(in crate::world) fn measured(&mut self, now: Time) {
-        self.measured = Some(Box::new(self.summary(now)));
-    }
-
     /// The numbers of the run without its drain; it ends at `now`.
-    pub(in crate::world) fn summary(&self, now: Time) -> OpsSummary {
+    pub(super) fn summary(&self, now: Time) -> OpsSummary {
         match &self.measured {
             Some(measured) => (**measured).clone(),
             None => self.summary_now(now),
@@ -263,7 +258,7 @@ impl Ops {
     }
 
     /// What is probably not meant: more least rates than a fibre carries, buffers that get nothing.
-    pub(in crate::world) fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let graph = &self.fixed.graph;
         let smoothing = &self.fixed.rules.smoothing;
         let least = smoothing.min_rate.unwrap_or_default();

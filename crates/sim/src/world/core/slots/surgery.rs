@@ -32,11 +32,6 @@ impl InFlight {
 }
 
 impl Ops {
-    /// Optical packets sent so far.
-    pub(in crate::world) fn numbered(&self) -> u64 {
-        self.numbered
-    }
-
     /// By how many slots a cell that leaves on a fibre is late at its end.
     #[inline]
     pub(super) fn late(&mut self, cell: u32, context: &Context) -> u64 {

@@ -10,7 +10,7 @@ use crate::world::core::burst::owner_of;
 use crate::world::core::effects::Effect;
 use crate::world::core::payload::{Load, Payload};
 use crate::world::core::scope::{Common, Scope};
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 
 /// The least that a wavelength is held for.
 const INSTANT: Span = Span::from_ps(1);
@@ -57,7 +57,7 @@ impl Contended {
         scope.common.account.trailer(plan, at, link, &mut scope.context.recorder);
         let (_, sent) = self.control[link as usize].send(now + plan.rules.processing);
         let at = sent + plan.graph.link(link).delay;
-        let event = Event::Core(CoreEvent::Signal(link));
+        let event = BurstEvent::Signal.of(link);
         self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);
     }
 
@@ -127,7 +127,7 @@ pub(super) fn cut(now: Time, (slot, hop): (u32, usize), left: Span, scope: &mut 
     // Where the landing is certain already, it comes earlier now.
     if burst.lands > Time::ZERO {
         burst.lands = burst.arrives + left + late;
-        let event = Event::Core(CoreEvent::Landed(slot));
+        let event = BurstEvent::Landed.of(slot);
         scope.context.queue.push(burst.lands, Rank::Arrival, event);
     }
 }

@@ -13,7 +13,7 @@ use crate::world::context::Context;
 use crate::world::core::burst::{Burst, Fate, Reservation};
 use crate::world::core::fate::Met;
 use crate::world::core::scope::{Common, Scope};
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 
 impl Contended {
     /// A header whose first fibre is reserved enters the processor of its ingress.
@@ -39,14 +39,14 @@ impl Contended {
         if waits.is_zero() {
             return Some(done);
         }
-        let event = Event::Core(CoreEvent::Served(slot));
+        let event = BurstEvent::Served.of(slot);
         scope.context.queue.push(now + waits, Rank::Arrival, event);
         None
     }
 
     /// A signal reaches the end of a fibre: returns the slot of its burst, and what comes of that.
     pub(crate) fn signal(&mut self, now: Time, link: u32, scope: &mut Scope) -> (u32, Fate) {
-        let event = Event::Core(CoreEvent::Signal(link));
+        let event = BurstEvent::Signal.of(link);
         let signal = self.signals[link as usize].pop(&mut scope.context.queue, event);
         let slot = signal.slot;
         let fate = match signal.trailer {
@@ -128,7 +128,7 @@ impl Contended {
         burst.attempts += 1;
         // What is on the fibres is of no use any more; to cut it takes nothing away.
         burst.reservations.clear();
-        scope.context.queue.push(at, Rank::Arrival, Event::Core(CoreEvent::Again(slot)));
+        scope.context.queue.push(at, Rank::Arrival, BurstEvent::Again.of(slot));
     }
 
     /// Reserves a wavelength that was found for a burst.
@@ -189,7 +189,7 @@ impl Contended {
         let burst = scope.common.bursts.get_mut(slot);
         if burst.hop < burst.route.len() {
             let signal = Signal { slot, number: burst.number, trailer: None };
-            let event = Event::Core(CoreEvent::Signal(link));
+            let event = BurstEvent::Signal.of(link);
             self.signals[link as usize].push(&mut scope.context.queue, sent + delay, event, signal);
             return Fate::Goes;
         }
@@ -197,7 +197,7 @@ impl Contended {
         if lands_unseen(burst, scope.context) {
             return Fate::Lands(burst.lands);
         }
-        let event = Event::Core(CoreEvent::Landed(slot));
+        let event = BurstEvent::Landed.of(slot);
         scope.context.queue.push(burst.lands, Rank::Arrival, event);
         Fate::Goes
     }
@@ -262,12 +262,12 @@ fn go_back((now, slot): (Time, u32), scope: &mut Scope) -> Fate {
         None => Some(now).filter(|&done| done > scope.context.clock),
     };
     if let Some(at) = later {
-        scope.context.queue.push(at, Rank::Arrival, Event::Core(CoreEvent::Refused(slot)));
+        scope.context.queue.push(at, Rank::Arrival, BurstEvent::Refused.of(slot));
         return Fate::Goes;
     }
     burst.attempts += 1;
     if burst.attempts < plan.rules.requests {
-        let event = Event::Core(CoreEvent::Again(slot));
+        let event = BurstEvent::Again.of(slot);
         scope.context.queue.push(now + plan.rules.retry, Rank::Arrival, event);
         return Fate::Goes;
     }

@@ -9,7 +9,7 @@ use crate::measure::loss::LossCause;
 use crate::world::core::burst::{Fate, Reservation};
 use crate::world::core::marks::waiting;
 use crate::world::core::scope::{Common, Scope};
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 
 impl Contended {
     /// A burst that will be ready to leave its ingress waits there for a wavelength, unless the
@@ -50,7 +50,7 @@ impl Contended {
         scope.step((now, slot), Step::Port, (Some(link), wait));
         let submits = now + wait;
         if submits > now {
-            scope.context.queue.push(submits, Rank::Arrival, Event::Core(CoreEvent::Submit(slot)));
+            scope.context.queue.push(submits, Rank::Arrival, BurstEvent::Submit.of(slot));
             return Fate::Goes;
         }
         self.submit((now, slot), scope)

@@ -20,7 +20,7 @@ use crate::world::core::payload::{BurstKind, Payload};
 use crate::world::core::plan::Plan;
 use crate::world::core::scope::{Common, Scope};
 use crate::world::core::under_way::UnderWay;
-use crate::world::events::{CoreEvent, Event};
+use crate::world::events::BurstEvent;
 use crate::world::packet::{Packet, Parcel};
 use crate::world::surgery::Named;
 use crate::world::train::Train;
@@ -187,7 +187,7 @@ impl Exclusive {
         let later = passage.lost.filter(|&at| at > scope.context.clock);
         if let Some(at) = later {
             // Before any sender that is notified of it at that instant.
-            let event = Event::Core(CoreEvent::Lost(slot));
+            let event = BurstEvent::Lost.of(slot);
             scope.context.queue.push(at, Rank::Arrival, event);
         }
         scope.tell(slot, &passage);
@@ -200,11 +200,7 @@ impl Exclusive {
                 let way = &mut self.ways[number];
                 if way.forwarding == Forwarding::CutThrough || !late.is_zero() {
                     way.flying.push_back(slot);
-                    scope.context.queue.push(
-                        at,
-                        Rank::Arrival,
-                        Event::Core(CoreEvent::Landed(slot)),
-                    );
+                    scope.context.queue.push(at, Rank::Arrival, BurstEvent::Landed.of(slot));
                 }
                 Fate::Goes
             }
@@ -222,7 +218,7 @@ impl Exclusive {
         scope: &mut Scope,
     ) -> Passage {
         let (way, burst) = (&mut self.ways[number], scope.common.bursts.get_mut(slot));
-        let event = Event::Core(CoreEvent::Stored(number as u32));
+        let event = BurstEvent::Stored.of(number as u32);
         let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
         let scheduled_loss = burst.scheduled_loss.is_some();
         let data = burst.payload.data.iter().flat_map(|train| train.packets()).map(Packet::Data);
@@ -288,7 +284,7 @@ impl Exclusive {
             effects.landing.add(lands, packet);
         } else {
             account.sent_alone(kind, size);
-            let event = Event::Core(CoreEvent::Stored(number as u32));
+            let event = BurstEvent::Stored.of(number as u32);
             let stored = Stored { slot: NO_SLOT, packet, last: true, closed: at };
             self.ways[number].lane.push(&mut scope.context.queue, lands, event, stored);
         }
@@ -331,7 +327,7 @@ impl Exclusive {
         if until > Time::ZERO && self.unload_those_behind((way, until), scope) {
             return;
         }
-        let event = Event::Core(CoreEvent::Stored(number));
+        let event = BurstEvent::Stored.of(number);
         let Stored { slot, packet, last, .. } =
             self.ways[way].lane.pop(&mut scope.context.queue, event);
         if slot == NO_SLOT {
@@ -358,7 +354,7 @@ impl Exclusive {
         }
         if landed > 0 {
             scope.context.work += landed;
-            let event = Event::Core(CoreEvent::Stored(way as u32));
+            let event = BurstEvent::Stored.of(way as u32);
             self.ways[way].lane.announce(&mut scope.context.queue, event);
         }
         landed > 0
