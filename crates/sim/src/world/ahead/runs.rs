@@ -75,11 +75,15 @@ impl World {
     #[inline(always)]
     fn receiving(&mut self, (index, seq): (u32, u64), clear: bool) -> Option<Receiving<'_>> {
         let Self { hosts, access, core, context, now, .. } = self;
+        let ahead = &context.ahead;
+        // Where flows share links, nothing is ahead, and there are fewer links than flows.
+        if !ahead.is_any() {
+            return None;
+        }
         let flow = &mut hosts.flows[index as usize];
         let link = &mut access.data_down[index as usize];
         let Link { wire, .. } = &mut access.ack_up[index as usize];
-        let ahead = &context.ahead;
-        if !ahead.is_any() || clear && !link.is_clear() || wire.is_bounded() {
+        if clear && !link.is_clear() || wire.is_bounded() {
             return None;
         }
         let (coming, until) = if flow.receiver.has_options() {
@@ -106,12 +110,14 @@ impl World {
     #[inline(always)]
     fn hearing(&mut self, index: u32, clear: bool) -> Option<Hearing<'_>> {
         let Self { hosts, access, core, context, .. } = self;
+        if !context.ahead.is_any() {
+            return None;
+        }
         let flow = &mut hosts.flows[index as usize];
         let link = &mut access.ack_down[index as usize];
         let Link { wire, .. } = &mut access.data_up[index as usize];
         let options = flow.sender.has_options();
-        let fast = context.ahead.is_any() && (options || flow.sender.is_fast());
-        if !fast || clear && !link.is_clear() || wire.is_bounded() {
+        if !options && !flow.sender.is_fast() || clear && !link.is_clear() || wire.is_bounded() {
             return None;
         }
         let until = context.ahead.acks(flow, context.told(index));
