@@ -296,3 +296,22 @@ def test_the_command_writes_what_it_read(tmp_path, burstlab):
     assert burstlab("topology", path, "--lengths", "given").status == 2
     assert burstlab("topology", path, "--lengths", "far").status == 2
     assert burstlab("topology", path, "--json").json()["link"] == tables["link"]
+
+
+def test_fibres_of_gnpy_that_part_lead_to_every_node(tmp_path):
+    elements = [element(name, "Roadm") for name in ("A", "B", "C")]
+    elements += [element("joint", "Fused")]
+    elements += [
+        element(f"{name} {way}", "Fiber", km)
+        for name, km in (("A", 10.0), ("B", 20.0), ("C", 30.0))
+        for way in ("in", "out")
+    ]
+    chains = [[name, f"{name} in", "joint", f"{name} out", name] for name in ("A", "B", "C")]
+    connections = [{"from_node": a, "to_node": b} for chain in chains for a, b in pairwise(chain)]
+    text = json.dumps({"elements": elements, "connections": connections})
+    wanted = {("A", "B"): 30.0, ("A", "C"): 40.0, ("B", "C"): 50.0}
+    tables, said = found(tmp_path, "gnpy.json", text)
+    assert lengths(tables) == wanted
+    assert said == ""
+    wrapped = json.dumps({"gnpy-network-topology:topology": json.loads(text)})
+    assert lengths(found(tmp_path, "yang.json", wrapped)[0]) == wanted

@@ -7,6 +7,7 @@ ROADM is not a node of its own: it says that hosts attach to the ROADM.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import Any
 
 from burstlab.topology.parts import Part, Parts, number, refuse
@@ -90,20 +91,21 @@ def _chains(
     kinds: dict[str, str],
     behind: dict[str, list[str]],
 ) -> list[tuple[str, float]]:
-    """Follow each fibre from a node to the next; return these with the length in km."""
+    """Follow each fibre from a node to the next, along every branch; return the lengths in km."""
     found: list[tuple[str, float]] = []
     for start in behind[first]:
-        at, km, passed = start, 0.0, {first}
-        while kinds[at] not in _NODES and at not in passed:
+        ahead, passed = [(0.0, start)], set[str]()
+        while ahead:
+            km, at = heappop(ahead)
+            if at in passed:
+                continue
             passed.add(at)
+            if kinds[at] in _NODES:
+                found.append((at, round(km, 6)))
+                continue
             km += _km(file, at, uids[at])
-            ahead = [one for one in behind[at] if one not in passed or kinds[one] in _NODES]
-            ahead = [one for one in ahead if one != first] or ahead
-            if not ahead:
-                break
-            at = ahead[0]
-        if kinds[at] in _NODES:
-            found.append((at, round(km, 6)))
+            for one in behind[at]:
+                heappush(ahead, (km, one))
     return found
 
 

@@ -26,6 +26,9 @@ def read(file: str, content: bytes) -> Parts:
         raise refuse(file, "", "", f"not valid JSON: {error}", "write it anew") from None
     if not isinstance(document, dict):
         raise refuse(file, "", "", "it is no table", 'write {"nodes": [...], "links": [...]}')
+    wrapped = document.get("gnpy-network-topology:topology")
+    if isinstance(wrapped, dict):
+        document = wrapped  # as YANG has it
     if "elements" in document and "connections" in document:
         return gnpy.network(file, entries(file, document, "elements"), document["connections"])
     return _node_link(file, document)
