@@ -315,3 +315,12 @@ def test_fibres_of_gnpy_that_part_lead_to_every_node(tmp_path):
     assert said == ""
     wrapped = json.dumps({"gnpy-network-topology:topology": json.loads(text)})
     assert lengths(found(tmp_path, "yang.json", wrapped)[0]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [("EDGES 2", "EGDES 2", "NODES = 2"), ("EDGES 2", "EDGES 3", "EDGES = 3")],
+)
+def test_repetita_has_as_many_rows_as_it_says(tmp_path, old, new, named):
+    with pytest.raises(ScenarioError, match=f"{named}: [25] rows follow"):
+        found(tmp_path, "net.graph", REPETITA.format(5).replace(old, new))

@@ -79,13 +79,27 @@ def repetita_demands(file: str, content: bytes) -> list[tuple[int, int, float]]:
 def _sections(file: str, content: bytes) -> Iterator[tuple[str, str, list[str]]]:
     """Yield rows with the section they are in; the heads of sections are left out."""
     section = ""
+    head: tuple[str, list[str]] = ("", [])
+    count = 0
     for place, cells in rows(file, content):
         if cells[0] in ("NODES", "EDGES", "DEMANDS"):
-            section = cells[0]
+            _counted(file, head, count)
+            section, head, count = cells[0], (place, cells), 0
         elif cells[0] != "label":
             if not section:
                 raise refuse(file, place, cells[0], "no file of REPETITA", "begin with NODES 4")
+            count += 1
             yield section, place, cells
+    _counted(file, head, count)
+
+
+def _counted(file: str, head: tuple[str, list[str]], count: int) -> None:
+    """Refuse a section that has other than as many rows as its head says."""
+    place, cells = head
+    if len(cells) > 1 and cells[1] != str(count):
+        problem = f"{count} rows follow"
+        fix = f"write {cells[0]} {count}, or correct the rows and the head that follows them"
+        raise refuse(file, f"{place}, {cells[0]}", cells[1], problem, fix)
 
 
 def _node(file: str, place: str, cell: str, nodes: list[Part]) -> str:
