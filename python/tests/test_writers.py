@@ -32,6 +32,7 @@ from burstlab.measures.comparing import find
 from burstlab.reproduce.engine import TargetReport, reproduce
 from burstlab.reproduce.paper import Paper
 from burstlab.storage import sums
+from burstlab.storage.files import put
 from burstlab.storage.verifying import BAD, verify
 
 RUN: dict[str, Any] = {
@@ -652,3 +653,15 @@ def test_the_folder_of_live_hosts_is_no_others(tmp_path):
         _refuse_folder(folder)
     (folder / "live.json").write_text("{}\n")
     _refuse_folder(folder)
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        put(pipe, b"what is written")
+        assert os.read(reader, 100) == b"what is written"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]

@@ -78,7 +78,8 @@ def _refused(where: Path, field: str, problem: str, fix: str) -> ScenarioError:
 def whole(path: Path, *, wait: bool = False) -> Iterator[Path]:
     """Have a file written under a hidden name, which takes the place of the file when it is whole.
 
-    Whoever writes the same file meanwhile is refused: both would write to one hidden file.
+    Whoever writes the same file meanwhile is refused: both would write to one hidden file. A pipe
+    or a device, such as ``/dev/null``, is written to as it is, and never replaced.
 
     Parameters
     ----------
@@ -87,6 +88,9 @@ def whole(path: Path, *, wait: bool = False) -> Iterator[Path]:
     wait
         Wait for the other in place of that.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        yield path
+        return
     part = path.with_name(f".{path.name}.part")
     with _alone(part, path, wait=wait):
         try:
@@ -121,6 +125,8 @@ def put(path: Path, data: bytes) -> None:
     with whole(path, wait=True) as part, part.open("wb") as file:
         file.write(data)
         file.flush()
+        if part == path:
+            return
         os.fsync(file.fileno())
     sync(path.parent)
 
