@@ -221,8 +221,14 @@ pub(super) fn unheeded_tcp(written: &Scenario, tcp: &[Config], demand: &[Config]
         let has = fields(own);
         found.extend(fields(given).difference(&has).map(|field| unheeded(&at, field)));
     }
+    let given = fields(&written.tcp);
+    if tcp.is_empty() && demand.is_empty() {
+        let fix = "there is no sender: write [[flows]] or [[demand]], or remove it";
+        found.extend(given.iter().map(|field| format!("tcp.{field} has no effect: {fix}")));
+        return found;
+    }
     let has = tcp.iter().chain(demand).flat_map(fields).collect();
-    found.extend(fields(&written.tcp).difference(&has).map(|field| unheeded("tcp", field)));
+    found.extend(given.difference(&has).map(|field| unheeded("tcp", field)));
     found
 }
 

@@ -49,6 +49,17 @@ fn a_run_gives_its_packets_windows_and_capture() {
     }
 }
 
+#[test]
+fn the_page_counts_losses_and_finds_the_least_window() {
+    let lab = Lab::path().losing(0.03).carrying(100_000).watching_windows().capturing();
+    let run = lab.run(AllStacks::shared(), "quinn", None).expect("it is sound");
+    let lost = run.packets().into_iter().filter(|packet| packet.fate == "lost").count();
+    let least = run.windows().iter().filter_map(|row| row.cwnd).fold(f64::MAX, f64::min);
+    let capture = run.capture();
+    assert_eq!(lost, run.lost_packets().len());
+    assert!(least > 0.0 && least < f64::MAX && !blocks(&capture).is_empty());
+}
+
 /// Kinds and bodies of the blocks of a file in the format pcapng.
 fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     let word = |at: &[u8]| u32::from_le_bytes([at[0], at[1], at[2], at[3]]);
