@@ -77,31 +77,11 @@ impl Receiver {
         matches!(self, Self::Classic(receiver) if receiver.takes_fast(seq))
     }
 
-    /// As [`Receiver::on_segment`], for a segment that it [takes on the
-    /// fast path](Self::takes_fast): whether an ACK of all below [`next`](Self::next) goes out,
-    /// of [`ack_size`](Self::ack_size), without SACK blocks.
-    #[inline(always)]
-    pub fn on_segment_fast(&mut self, now: Time, seq: u64) -> bool {
-        match self {
-            Self::Classic(receiver) => receiver.on_segment_fast(now, seq),
-            Self::Linux(_) => false,
-        }
-    }
-
     /// Whether every segment is acknowledged as it arrives.
     #[inline]
     #[must_use]
     pub fn acknowledges_each(&self) -> bool {
         matches!(self, Self::Classic(receiver) if receiver.acknowledges_each())
-    }
-
-    /// As [`Receiver::on_segment_fast`] for all segments below `next` in order, where it
-    /// [acknowledges each](Self::acknowledges_each).
-    #[inline]
-    pub fn on_run_fast(&mut self, next: u64) {
-        if let Self::Classic(receiver) = self {
-            receiver.on_run_fast(next);
-        }
     }
 
     /// Whether segment `seq` comes behind a gap, and is beyond all that arrived.

@@ -95,17 +95,6 @@ impl Sender {
         each!(self, sender => sender.on_ack(now, ack, out));
     }
 
-    /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes on the fast path and covers
-    /// new segments. Returns the segments that now go on the link, in order, all for the first
-    /// time; each has its [`segment_size`](Self::segment_size).
-    #[inline(always)]
-    pub fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
-        match self {
-            Self::Classic(sender) => sender.on_ack_fast(now, next),
-            Self::Linux(_) => next..next,
-        }
-    }
-
     /// Whether the sender goes straight on: nothing is being repaired, nothing was heard twice, and
     /// no detector of Python listens. Then an ACK without SACK blocks that [`covers`](Self::covers)
     /// new segments does nothing but let new ones go, and the sender goes straight on after it.

@@ -81,7 +81,7 @@ impl ClassicReceiver {
     }
 
     #[inline(always)]
-    pub(super) fn on_segment_fast(&mut self, now: Time, seq: u64) -> bool {
+    fn on_segment_fast(&mut self, now: Time, seq: u64) -> bool {
         debug_assert!(self.takes_fast(seq), "a segment on the fast path");
         self.arrived_in_order(seq + 1);
         self.policy.on_segment(now, seq > 0)
@@ -93,7 +93,7 @@ impl ClassicReceiver {
     }
 
     #[inline]
-    pub(super) fn on_run_fast(&mut self, next: u64) {
+    fn on_run_fast(&mut self, next: u64) {
         debug_assert!(self.acknowledges_each() && !self.arrived.has_early());
         debug_assert!(self.arrived.next <= next, "all that arrived stays so");
         self.arrived_in_order(next);

@@ -95,14 +95,7 @@ impl Classic {
         run.by(until).min(news).min(rising)
     }
 
-    #[inline(always)]
-    pub(super) fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
-        let segments = self.goes_on(now, next);
-        self.took(1);
-        segments
-    }
-
-    /// The same, and nothing is counted.
+    /// An ACK on the fast path arrives: returns the segments that it lets go. Nothing is counted.
     #[inline(always)]
     pub(super) fn goes_on(&mut self, now: Time, next: u64) -> Range<u64> {
         debug_assert!(self.is_fast() && self.covers(next), "an ACK on the fast path");
