@@ -133,9 +133,17 @@ def test_conversions(small):
     assert np.asarray(frame["acked_ps"].isna()).any()
 
 
-def test_the_mean_round_trip_is_that_of_the_trace(small):
+@pytest.mark.parametrize(
+    "sender",
+    [
+        {"profile": "rfc"},
+        {"variant": "linux", "window_law": "cubic"},
+        {"variant": "linux", "window_law": "vegas"},
+    ],
+)
+def test_the_mean_round_trip_is_that_of_the_trace(small, sender):
     small["run"] = {"duration": "30 s", "warmup": "4 s", "seed": 5}
-    small["tcp"] = {**small.get("tcp", {}), "profile": "rfc"}
+    small["tcp"] = sender
     result = bl.run(small, trace="cwnd")
     (flow,) = result.replications[0].summary["flows"]
     cwnd = result.cwnd.to_arrow()

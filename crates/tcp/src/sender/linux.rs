@@ -7,7 +7,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::state::Reductions;
-use crate::config::{Config, WindowLaw};
+use crate::config::Config;
 use crate::counters::SenderCounters;
 use crate::detection::{Detection, Notice, Outstanding};
 use crate::foreign::Classes;
@@ -28,8 +28,6 @@ pub struct LinuxSender {
     headers: Bytes,
     /// Whether the detector excused its last reduction.
     last_excused: bool,
-    /// Whether it shows each round trip that it measures: not with Vegas.
-    shows_round_trips: bool,
 }
 
 impl LinuxSender {
@@ -42,7 +40,6 @@ impl LinuxSender {
             started: false,
             headers: config.headers(),
             last_excused: false,
-            shows_round_trips: config.window_law != WindowLaw::Vegas,
         }
     }
 
@@ -283,7 +280,7 @@ impl LinuxSender {
 
     pub(super) fn round_trips(&self) -> (u64, Span) {
         let view = self.linux.view();
-        if self.shows_round_trips { (view.samples, view.sample) } else { (0, Span::ZERO) }
+        (view.samples, view.sample)
     }
 
     pub(super) fn limit(&self) -> u64 {
