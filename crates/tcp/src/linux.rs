@@ -457,7 +457,7 @@ impl Linux {
         self.next < self.application.limit()
     }
 
-    /// What laws are told of.
+    /// The state that window laws may read.
     fn context(&self, now: Time) -> AckContext {
         self.context_at(self.clock.read(now))
     }

@@ -226,7 +226,7 @@ impl Receiver {
     /// As [`on_packet`](Self::on_packet) for segments with `bytes` of data each that carry the
     /// same. Takes those in front that are [on the fast path](Self::takes_full_fast), and simply
     /// so, come by `until`, and surely before a timer runs out; returns how many.
-    /// `answer` is told of each ACK: when it goes, what it asks for, and what it carries; it is of
+    /// `answer` gets each ACK: when it goes, what it asks for, and what it carries; it is of
     /// [`ack_size`](Self::ack_size).
     #[inline]
     pub fn on_packets_fast(

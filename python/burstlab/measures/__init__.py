@@ -1,1 +1,1 @@
-"""Numbers of results: by name, over replications, and beside one another."""
+"""Numbers of results: by name, over replications, and compared with one another."""

@@ -1,1 +1,1 @@
-"""How runs are made: the engine, what it may take, how it is stopped, what is told meanwhile."""
+"""How runs are made: the engine, its limits, how it is stopped, and its progress."""

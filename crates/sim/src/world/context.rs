@@ -44,10 +44,10 @@ impl Context {
         Self { queue, recorder, digest, notices, surgery, clock, ahead, stale: 0, work: 0 }
     }
 
-    /// What the sender of a flow may yet be told of lost bursts.
+    /// The next message about a lost burst to the sender of a flow.
     #[inline(always)]
-    pub(super) fn told(&self, flow: u32) -> NextMessage<'_> {
-        self.notices.told(flow, self.clock)
+    pub(super) fn next_message(&self, flow: u32) -> NextMessage<'_> {
+        self.notices.next_message(flow, self.clock)
     }
 
     /// An event deals with so many packets, or trains of them, one by one.

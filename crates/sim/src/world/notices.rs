@@ -21,7 +21,7 @@ pub(super) struct Message {
     pub(super) in_band: bool,
 }
 
-/// What the sender of a flow may yet be told of lost bursts.
+/// The next message about a lost burst to the sender of a flow.
 #[derive(Clone, Copy)]
 pub(super) struct NextMessage<'a> {
     notices: &'a Notices,
@@ -30,7 +30,8 @@ pub(super) struct NextMessage<'a> {
 }
 
 impl NextMessage<'_> {
-    /// When it is told next: of a burst that is closed, or so long `after` one that is yet to be.
+    /// When it comes at the earliest: it is on its way, or comes so long `after` a burst that is
+    /// yet to be closed.
     pub(super) fn next(self, after: Span) -> Time {
         self.notices.next_loss(self.flow).min(self.clock.saturating_add(after))
     }
@@ -65,12 +66,12 @@ impl Notices {
     /// its way.
     fn next_loss(&self, flow: u32) -> Time {
         let next = self.losses.range((flow, Time::ZERO, 0)..).next();
-        next.filter(|(told, ..)| *told == flow).map_or(Time::MAX, |&(_, at, _)| at)
+        next.filter(|(to, ..)| *to == flow).map_or(Time::MAX, |&(_, at, _)| at)
     }
 
-    /// What the sender of a flow may yet be told at `clock`.
+    /// The next message to the sender of a flow, as it is at `clock`.
     #[inline(always)]
-    pub(super) fn told(&self, flow: u32, clock: Time) -> NextMessage<'_> {
+    pub(super) fn next_message(&self, flow: u32, clock: Time) -> NextMessage<'_> {
         NextMessage { notices: self, flow, clock }
     }
 

@@ -1,4 +1,4 @@
-//! What a detector is told, and what it answers.
+//! Reports that a detector gets, and its answers.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::Verdict;
 
-/// What a node of the optical network tells a sender of a burst that carries its segments.
+/// The report of a node of the optical network to a sender, about a burst with its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// The ingress edge has sent the burst (burst ACK of the ingress).
@@ -26,8 +26,8 @@ pub(crate) struct Outstanding {
     pub(crate) segments: Range<u64>,
 }
 
-/// A detector: what it is told of, and what it answers. One that says nothing to something takes no
-/// notice of it.
+/// A detector: each method is a report to it, some with its answer. A detector ignores a report
+/// whose method it leaves as it is.
 pub(super) trait Detects {
     /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
     fn on_fast_retransmit(&mut self, _window: f64) {}
@@ -43,7 +43,7 @@ pub(super) trait Detects {
         false
     }
 
-    /// Whoever knows tells what the coming time-out is.
+    /// Reports the truth about the coming time-out, to the detector that may know it.
     fn tell(&mut self, _truth: Verdict) {}
 
     /// The timer has run out: what is it?

@@ -1,4 +1,4 @@
-//! How a connection stands, as laws and what counts for them are told of it.
+//! The state of a connection that window laws may read.
 
 use serde::{Deserialize, Serialize};
 

@@ -62,7 +62,7 @@ impl Classic {
         let (acked, from) = (self.flow.acked, out.len());
         let measured = self.round_trips().0;
         self.recovery.on_ack(&mut self.flow, now, ack, out);
-        // Without progress: what Vegas retransmits with it is of a loss already told of.
+        // Without progress: with it Vegas retransmits a segment whose loss was reported before.
         let cut = self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked;
         self.tell_foreign(now, cut.then_some(window), self.flow.acked - acked, measured);
         if cut {
@@ -133,7 +133,7 @@ impl Classic {
         self.flow.acked < next && next <= self.flow.sent && next < self.flow.offered.limit
     }
 
-    /// Tells a detector that is written elsewhere of a loss, the window having been `cut` before,
+    /// Reports a loss to a third-party detector, the window having been `cut` before,
     /// and of `acked` segments that were acknowledged, before which `measured` round trips were
     /// measured.
     fn tell_foreign(&mut self, now: Time, cut: Option<f64>, acked: u64, measured: u64) {

@@ -212,7 +212,8 @@ impl LinuxSender {
         self.detection.on_transmissions(&out[from..]);
     }
 
-    /// What a detector takes for one lost burst costs no window; else it is told of the loss.
+    /// A loss that the detector takes for one lost burst costs no window. Any other is reported to
+    /// it.
     fn judge_reduction(
         &mut self,
         now: Time,

@@ -10,8 +10,8 @@
 //!    What a link carries next must then not be known early: such runs go by the clock.
 //! 4. A link that loses packets by itself, or by a script, counts them as they come. Such runs go
 //!    by the clock.
-//! 5. Programs outside a run act while it goes on, at times that nobody knows. A run beside them
-//!    goes by the clock.
+//! 5. Programs outside a run act while it goes on, at times that nobody knows. A run with such
+//!    programs goes by the clock.
 //! 6. The counts begin anew when the warm-up is over, and they are read when the run is. Nothing is
 //!    done before one of these instants that belongs behind it.
 //! 7. A drain ends with the last ACK of any flow. Beside endless flows no safe time goes beyond the
@@ -20,13 +20,14 @@
 //!    of the next such world. A class of Python cannot go back, and its run goes by the clock.
 //!
 //! The hosts of a flow:
-//! 9. A host changes by what its packets do, its timers, its application and what it is told. Its
+//! 9. A host changes by its packets, its timers, its application and the messages that it gets. Its
 //!    packets come in order on a link of its own, so that the first of them comes first.
 //! 10. A host goes by the clock that draws delays, is on the air, is a third-party stack or has
 //!     data both ways: something else comes to it at times that its link does not say.
-//! 11. A sender may be told of a lost burst. It goes no further than the next message: one on its
-//!     way is known, and of a burst that is yet to be closed it hears a fixed time later at least.
-//!     A network without such a fixed time, or a message among its ACKs, leaves it to the clock.
+//! 11. A message may report a lost burst to a sender, which goes no further than the next message.
+//!     One that is under way is known. One about a burst that is yet to be closed comes a fixed
+//!     time later at least. Without such a time, or with messages among its ACKs, the sender goes
+//!     by the clock.
 //! 12. A sender hears ACKs early while its application writes no more and the flow is not done. An
 //!     ACK that ends the flow may end the run, and is an event.
 //! 13. A sender hears no ACK beyond its timer; the endpoint itself stops there.
@@ -36,9 +37,9 @@
 //!     time-out. Before that the receiver may take data.
 //! 15. Vegas repeats by a clock of its own at a duplicate ACK. Its receiver takes data early only
 //!     while the sender is on the fast path, beyond all duplicate ACKs that are under way.
-//! 16. Behind a gap, and with options, a list has the segments that were taken early. It answers
-//!     who asks meanwhile, so that the timer of the sender bounds nothing. With options it answers
-//!     for what the sender is told too.
+//! 16. Behind a gap, and with options, a list has the segments that were taken early. Questions
+//!     about these get their answer from the list, so that the timer of the sender bounds nothing.
+//!     With options the list answers questions of messages about lost bursts too.
 //!
 //! The network:
 //! 17. A packet is on its access link for at least the delay of the link. What reaches an edge
@@ -241,43 +242,43 @@ impl Lookahead {
 
     /// Up to when the hosts of a flow may be ahead of the clock.
     #[inline(always)]
-    fn hosts(&self, rules: &HostRules, told: NextMessage<'_>) -> Time {
-        match rules.told_after {
+    fn hosts(&self, rules: &HostRules, message: NextMessage<'_>) -> Time {
+        match rules.loss_notice_delay {
             _ if rules.by_the_clock => Time::ZERO,
             None => self.safe,
-            Some(after) => self.safe.min(told.next(after).before()),
+            Some(after) => self.safe.min(message.next(after).before()),
         }
     }
 
     /// Up to when ACKs may be heard at the sender of a flow.
     #[inline(always)]
-    pub(crate) fn acks(&self, flow: &impl Ends, told: NextMessage<'_>) -> Time {
+    pub(crate) fn acks(&self, flow: &impl Ends, message: NextMessage<'_>) -> Time {
         if flow.writes_again() || flow.is_done() {
             return Time::ZERO;
         }
-        self.hosts(flow.rules(), told)
+        self.hosts(flow.rules(), message)
     }
 
     /// Up to when data may be received that come in order, to a flow without options; `now` is the
     /// time.
     #[inline(always)]
-    pub(crate) fn data(&self, now: Time, flow: &impl Ends, told: NextMessage<'_>) -> Time {
+    pub(crate) fn data(&self, now: Time, flow: &impl Ends, message: NextMessage<'_>) -> Time {
         let rules = flow.rules();
         if flow.repeats() || flow.misses() || flow.is_done() {
             return Time::ZERO;
         }
-        if rules.by_the_clock || rules.impatient && !flow.hears_nothing_twice() {
+        if rules.by_the_clock || rules.retransmits_without_rto && !flow.hears_nothing_twice() {
             return Time::ZERO;
         }
         let repeats = now.saturating_add(rules.shortest_rto);
         let due = flow.timer().map_or(repeats, |due| due.min(repeats));
-        self.hosts(rules, told).min(due.before())
+        self.hosts(rules, message).min(due.before())
     }
 
     /// Up to when data may be received that come behind a gap.
     #[inline(always)]
-    pub(crate) fn data_behind(&self, flow: &impl Ends, told: NextMessage<'_>) -> Time {
-        if flow.is_done() { Time::ZERO } else { self.hosts(flow.rules(), told) }
+    pub(crate) fn data_behind(&self, flow: &impl Ends, message: NextMessage<'_>) -> Time {
+        if flow.is_done() { Time::ZERO } else { self.hosts(flow.rules(), message) }
     }
 
     /// Up to when data may be received that come in order, to a flow with options.
@@ -345,13 +346,13 @@ pub(crate) trait Ends {
 pub(crate) struct HostRules {
     /// Whether they are never ahead of the clock (10).
     by_the_clock: bool,
-    /// How long after any burst is closed the sender is told of its loss at the soonest, where it
+    /// The least time from the closing of a burst to the message about its loss, where the sender
     /// acts on that (11).
-    told_after: Option<Span>,
+    loss_notice_delay: Option<Span>,
     /// No time-out is shorter (14).
     shortest_rto: Span,
     /// Whether the sender repeats by a clock of its own too (15).
-    impatient: bool,
+    retransmits_without_rto: bool,
 }
 
 impl HostRules {
@@ -359,21 +360,21 @@ impl HostRules {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             by_the_clock: !config.send_jitter.is_zero(),
-            told_after: None,
+            loss_notice_delay: None,
             shortest_rto: match config.rto_fixed {
                 Span::ZERO => config.rto_min,
                 fixed => fixed,
             },
-            impatient: config.variant == Variant::Vegas,
+            retransmits_without_rto: config.variant == Variant::Vegas,
         }
     }
 
     /// The same where the sender listens to what becomes of its bursts.
     pub(crate) fn listening(mut self, resolved: &Resolved, listens: Listens) -> Self {
         if listens.at_all() {
-            let ahead = told_after(resolved, listens);
+            let ahead = loss_notice_delay(resolved, listens);
             self.by_the_clock |= ahead.is_none();
-            self.told_after = ahead.filter(|_| listens.dropped.is_some());
+            self.loss_notice_delay = ahead.filter(|_| listens.dropped.is_some());
         }
         self
     }
@@ -390,10 +391,10 @@ impl HostRules {
     }
 }
 
-/// How long after any burst is closed its sender is told of its loss at the soonest. `None`: nobody
+/// The least time from the closing of a burst to the message about its loss. `None`: nobody
 /// knows, since messages share a link with its ACKs, or come from a network that does not know what
 /// becomes of a burst as it is closed.
-fn told_after(resolved: &Resolved, listens: Listens) -> Option<Span> {
+fn loss_notice_delay(resolved: &Resolved, listens: Listens) -> Option<Span> {
     let scenario = &resolved.scenario;
     let known = scenario.network.topology == Topology::Path
         && scenario.core.forwarding == CoreForwarding::CutThrough;
@@ -406,14 +407,14 @@ fn told_after(resolved: &Resolved, listens: Listens) -> Option<Span> {
     let node = resolved.loss.data.node.min(fibres.len() - 1);
     let before = fibres[..node].iter().map(|&fibre| graph.link(fibre).delay);
     let reached = before.fold(Span::ZERO, |sum, delay| sum + delay);
-    let told = match delay {
+    let at = match delay {
         NakDelay::None => reached,
         NakDelay::Path | NakDelay::Rtt => reached + scenario.access.delay,
     };
-    Some(told).filter(|told| !told.is_zero())
+    Some(at).filter(|at| !at.is_zero())
 }
 
-/// Whether queues need only be told in advance of data packets, and of ACKs.
+/// Whether data packets may be announced to their queues, and whether ACKs may.
 fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let (scenario, assembly) = (&resolved.scenario, &resolved.assembly);
     if scenario.run.tie_break == TieBreak::Random || scenario.goes_both_ways() {

@@ -89,9 +89,9 @@ impl World {
         let (coming, until) = if flow.receiver.has_options() {
             (Coming::WithOptions, ahead.data_with_options(flow))
         } else if flow.receiver.takes_fast(seq) {
-            (Coming::InOrder, ahead.data(*now, flow, context.told(index)))
+            (Coming::InOrder, ahead.data(*now, flow, context.next_message(index)))
         } else {
-            (Coming::Behind, ahead.data_behind(flow, context.told(index)))
+            (Coming::Behind, ahead.data_behind(flow, context.next_message(index)))
         };
         let none = until == Time::ZERO && !matches!(coming, Coming::InOrder);
         if none && !clear {
@@ -120,7 +120,7 @@ impl World {
         if !options && !flow.sender.is_fast() || clear && !link.is_clear() || wire.is_bounded() {
             return None;
         }
-        let until = context.ahead.acks(flow, context.told(index));
+        let until = context.ahead.acks(flow, context.next_message(index));
         if until == Time::ZERO {
             return None;
         }
@@ -181,7 +181,7 @@ impl World {
         if !flow.receiver.takes_fast(packet.seq) {
             return false;
         }
-        let until = context.ahead.data(self.now, flow, context.told(index));
+        let until = context.ahead.data(self.now, flow, context.next_message(index));
         let (mut next, size) = (None, flow.receiver.ack_size());
         let coming = TimedTrain::one(at, *packet);
         if flow.receive_in_order(&coming, until, |acks| next = Some(acks.first)) == 0 {
@@ -203,7 +203,7 @@ impl World {
         if !ack.is_plain() || !flow.sender.is_fast() {
             return false;
         }
-        let until = context.ahead.acks(flow, context.told(index));
+        let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
         let heard = flow.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
             released.push(DataPacket::first(index, seq, size, cwnd));
