@@ -90,5 +90,5 @@ pub use rto::RttView;
 pub use segment::{
     Ack, AckOptions, Outlet, SackBlocks, SegmentFlags, SegmentOptions, SentRun, Transmission, Wires,
 };
-pub use sender::{AckClock, Reductions, Sender, State};
+pub use sender::{AckClock, Classic, Reductions, Sender, State};
 pub use verdict::Verdict;

@@ -20,7 +20,7 @@ use crate::rto::RttView;
 use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission, Wires};
 use crate::verdict::Verdict;
 pub use ack_clock::AckClock;
-use classic::Classic;
+pub use classic::Classic;
 use linux::LinuxSender;
 pub use state::{Reductions, State};
 
@@ -109,30 +109,6 @@ impl Sender {
     #[must_use]
     pub fn covers(&self, next: u64) -> bool {
         matches!(self, Self::Classic(sender) if sender.covers(next))
-    }
-
-    /// ACKs of `run`, without SACK blocks, arrive. Taken are those in front that are there at
-    /// `until` or before, and before the retransmission timer runs out, where nothing is being
-    /// repaired, no ACK was a duplicate, no detector of Python listens, nothing is held back, and
-    /// each ACK covers segments that had been sent before the run and were not acknowledged, while
-    /// more is to follow; the caller sees to it that nothing else happens to the sender by then.
-    ///
-    /// Returns a clock that [takes](AckClock::take) them one by one, and how many at most. Once the
-    /// run is [over](Self::end_run) all is as if each had come alone to [`on_ack`](Self::on_ack).
-    #[inline(always)]
-    pub fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
-        match self {
-            Self::Classic(sender) => sender.begin_run(run, until),
-            Self::Linux(_) => (AckClock::default(), 0),
-        }
-    }
-
-    /// The clock has taken so many ACKs of `run`.
-    #[inline(always)]
-    pub fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
-        if let Self::Classic(sender) = self {
-            sender.end_run(clock, run, acks);
-        }
     }
 
     /// One past the last segment that it was given to send, the SYN counted; of those not sent yet
@@ -502,19 +478,6 @@ impl Sender {
         match self {
             Self::Classic(_) => None,
             Self::Linux(sender) => sender.known_round_trip(),
-        }
-    }
-}
-
-impl AckClock {
-    /// The sender that began the run hears its next ACK: returns the segments that this lets go, in
-    /// order, all for the first time, each of its [size](Sender::segment_size), or `None` where the
-    /// timer runs out before.
-    #[inline(always)]
-    pub fn take(&mut self, sender: &mut Sender, now: Time, next: u64) -> Option<Range<u64>> {
-        match sender {
-            Sender::Classic(sender) => self.take_of(sender, now, next),
-            Sender::Linux(_) => None,
         }
     }
 }

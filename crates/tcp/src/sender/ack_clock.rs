@@ -9,11 +9,8 @@ use super::classic::Classic;
 use crate::packet_run::PacketRun;
 use crate::window::Window;
 
-/// A sender that hears a run of ACKs on the fast path, from [`Sender::begin_run`] to
-/// [`Sender::end_run`].
-///
-/// [`Sender::begin_run`]: crate::Sender::begin_run
-/// [`Sender::end_run`]: crate::Sender::end_run
+/// A sender that hears a run of ACKs on the fast path, from [`Classic::begin_run`] to
+/// [`Classic::end_run`].
 #[derive(Debug, Default)]
 pub struct AckClock {
     /// ACKs from this one on are not like others: that of the segment that is timed, or of all that
@@ -56,14 +53,11 @@ impl AckClock {
         self.ssthresh
     }
 
-    /// As [`take`](Self::take), of that sender itself.
+    /// The sender that began the run hears its next ACK. Returns the segments that this lets go, in
+    /// order, all for the first time, each of its [size](Classic::segment_size). `None`: the timer
+    /// runs out before.
     #[inline(always)]
-    pub(super) fn take_of(
-        &mut self,
-        sender: &mut Classic,
-        now: Time,
-        next: u64,
-    ) -> Option<Range<u64>> {
+    pub fn take(&mut self, sender: &mut Classic, now: Time, next: u64) -> Option<Range<u64>> {
         if self.due <= now {
             return None;
         }
@@ -124,9 +118,17 @@ impl AckClock {
 }
 
 impl Classic {
-    /// See [`Sender::begin_run`](crate::Sender::begin_run).
+    /// ACKs of `run`, without SACK blocks, arrive. Taken are those in front that are there at
+    /// `until` or before, and before the retransmission timer runs out, where nothing is being
+    /// repaired, no ACK was a duplicate, no detector of Python listens, nothing is held back, and
+    /// each ACK covers segments that had been sent before the run and were not acknowledged, while
+    /// more is to follow; the caller sees to it that nothing else happens to the sender by then.
+    ///
+    /// Returns a clock that [takes](AckClock::take) them one by one, and how many at most. Once the
+    /// run is [over](Self::end_run) all is as if each had come alone to
+    /// [`on_ack`](crate::Sender::on_ack).
     #[inline(always)]
-    pub(super) fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
+    pub fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
         let (mut clock, count) = (self.clock(), self.takes_at_most(run, until));
         if count > 0 && clock.rare > 0 && clock.due > run.at {
             self.recovery.on_ack_fast(&mut self.flow, run.first);
@@ -137,7 +139,7 @@ impl Classic {
 
     /// The clock has taken so many ACKs of `run`.
     #[inline(always)]
-    pub(super) fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
+    pub fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
         if acks == 0 {
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::state::{Reductions, State};
@@ -93,6 +93,13 @@ impl Classic {
         // There is always something to follow an ACK for a segment below the limit.
         let news = run.up_to(self.flow.sent.min(self.flow.offered.limit - 1));
         run.by(until).min(news).min(rising)
+    }
+
+    /// As [`Sender::segment_size`](crate::Sender::segment_size).
+    #[inline(always)]
+    #[must_use]
+    pub fn segment_size(&self, seq: u64) -> Bytes {
+        self.flow.offered.size(seq)
     }
 
     /// An ACK on the fast path arrives: returns the segments that it lets go. Nothing is counted.

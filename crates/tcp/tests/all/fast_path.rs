@@ -342,6 +342,7 @@ fn take(
     until: Time,
     mut emit: impl FnMut(&AckClock, u32, Range<u64>),
 ) -> u32 {
+    let Sender::Classic(sender) = sender else { panic!("a sender without options") };
     let (mut clock, most) = sender.begin_run(run, until);
     let mut taken = 0;
     while taken < most {

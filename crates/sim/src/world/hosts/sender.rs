@@ -2,7 +2,7 @@
 //! sends then is in [`Hosts::sending`].
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{State, Transmission, Verdict};
+use burstlab_tcp::{Sender, State, Transmission, Verdict};
 use burstlab_units::{Bytes, Time};
 
 use super::{Flow, Hosts};
@@ -35,24 +35,25 @@ impl Flow {
         until: Time,
         mut go: impl FnMut(Time, u64, (Bytes, f64)),
     ) -> u32 {
+        let Sender::Classic(sender) = &mut self.sender else { return 0 };
         let run = coming.run(coming.train.first.next);
-        let (mut clock, most) = self.sender.begin_run(&run, until);
+        let (mut clock, most) = sender.begin_run(&run, until);
         let mut digest = self.digest.clone();
         let (mut heard, mut next, mut taken) = (run.at, run.first, 0);
         while taken < most {
-            let Some(segments) = clock.take(&mut self.sender, heard, next) else { break };
+            let Some(segments) = clock.take(sender, heard, next) else { break };
             digest.add(heard, 2, next);
             let mut seq = segments.start;
             while seq < segments.end {
                 digest.add(heard, 1, seq);
-                go(heard, seq, (self.sender.segment_size(seq), clock.cwnd()));
+                go(heard, seq, (sender.segment_size(seq), clock.cwnd()));
                 seq += 1;
             }
             heard += run.gap;
             next += u64::from(run.step);
             taken += 1;
         }
-        self.sender.end_run(&clock, &run, taken);
+        sender.end_run(&clock, &run, taken);
         self.digest = digest;
         taken
     }
