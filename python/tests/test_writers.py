@@ -31,7 +31,7 @@ from burstlab.cli import main
 from burstlab.measures.comparing import find
 from burstlab.reproduce.engine import TargetReport, reproduce
 from burstlab.reproduce.paper import Paper
-from burstlab.storage import sums
+from burstlab.storage import files, sums
 from burstlab.storage.files import put
 from burstlab.storage.verifying import BAD, verify
 
@@ -665,3 +665,14 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     finally:
         os.close(reader)
     assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_to_what_is_open_is_written_through(tmp_path, monkeypatch):
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "out").write_text("before")
+    link = tmp_path / "dev" / "stdout"
+    link.symlink_to(tmp_path / "out")
+    monkeypatch.setattr(files, "STREAMS", (tmp_path / "dev",))
+    put(link, b"what is written")
+    assert link.is_symlink() and (tmp_path / "out").read_bytes() == b"what is written"
+    assert list((tmp_path / "dev").iterdir()) == [link]

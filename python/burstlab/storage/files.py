@@ -14,6 +14,9 @@ from burstlab.errors import InputError, ScenarioError
 #: The hidden file that is held while somebody writes to a directory.
 LOCK = ".lock"
 
+#: Directories of devices and of open files: ``/dev/stdout`` is a link, to a file at times.
+STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
 
 #: Answers what a file that a scenario names holds, by its path.
 Reader: TypeAlias = "Callable[[Path], bytes]"
@@ -88,7 +91,7 @@ def whole(path: Path, *, wait: bool = False) -> Iterator[Path]:
     wait
         Wait for the other in place of that.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if _is_stream(path):
         yield path
         return
     part = path.with_name(f".{path.name}.part")
@@ -99,6 +102,12 @@ def whole(path: Path, *, wait: bool = False) -> Iterator[Path]:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path names a pipe or a device, also a link to what a process writes to."""
+    named = path.absolute().parent in STREAMS or not (path.is_file() or path.is_dir())
+    return named and path.exists()
 
 
 @contextmanager
