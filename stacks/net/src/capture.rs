@@ -58,9 +58,7 @@ fn of_ip(packet: &PacketRow) -> Vec<u8> {
         return packet.says.clone();
     }
     let size = (packet.says.len() + HEADERS) as u16;
-    let host = |near: bool| {
-        [10, 0, (packet.flow >> 7) as u8, (packet.flow << 1) as u8 + 1 + u8::from(!near)]
-    };
+    let host = |near: bool| (0x0a00_0001 + 2 * packet.flow + u32::from(!near)).to_be_bytes();
     let (from, to) = (host(packet.from_sender), host(!packet.from_sender));
     let mut ip =
         [&[0x45, 0][..], &size.to_be_bytes(), &[0, 0, 0x40, 0, 64, 17, 0, 0], &from, &to].concat();
@@ -70,4 +68,34 @@ fn of_ip(packet: &PacketRow) -> Vec<u8> {
     // A sum of 0 says that there is none (RFC 768).
     let udp = [PORT, PORT, size - 20, 0].map(u16::to_be_bytes).concat();
     [ip, udp, packet.says.clone()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_many_flows_have_addresses_of_their_own() {
+        let packet = |flow, from_sender| PacketRow {
+            flow,
+            from_sender,
+            number: 0,
+            carries: "data",
+            fate: "delivered",
+            sent_ps: 0,
+            delivered_ps: None,
+            size: 29,
+            burst: None,
+            says: vec![7],
+        };
+        for (flow, addresses) in [
+            (0, [10, 0, 0, 1, 10, 0, 0, 2]),
+            (127, [10, 0, 0, 255, 10, 0, 1, 0]),
+            (40_000, [10, 1, 0x38, 0x81, 10, 1, 0x38, 0x82]),
+        ] {
+            assert_eq!(of_ip(&packet(flow, true))[12..20], addresses);
+            let back = of_ip(&packet(flow, false));
+            assert_eq!([&back[16..20], &back[12..16]].concat(), addresses);
+        }
+    }
 }
