@@ -1,7 +1,7 @@
 //! Connections with data in both directions: what they count for, and what they cannot have.
 
 use super::error::{Check, word};
-use super::{Flow, Scenario, ScenarioError, Topology};
+use super::{Flow, Scenario, ScenarioError};
 
 impl Flow {
     /// How many flows its connections are: one in each direction that has data. Those of a
@@ -50,7 +50,7 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
         let fix = "remove it, or remove reverse";
         return Err(ScenarioError::new("edge.spacing", value, problem, fix));
     }
-    let on_path = scenario.network.topology == Topology::Path;
+    let on_path = scenario.kind().is_path();
     let ways = scenario.surgery.iter().map(|entry| entry.direction);
     if let Some((index, way)) = (0..).zip(ways).find(|(_, way)| on_path && way.is_some()) {
         let (path, value) = (format!("surgery[{index}].direction"), word(&way));

@@ -8,7 +8,7 @@ use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
     Assembly, CoreForwarding, Flow, IngressPort, LossKind, LossRule, Marks, Pattern, Scenario,
-    ScenarioError, Topology, Traffic, Write, both_ways, check_ops, stack, surgery,
+    ScenarioError, Traffic, Write, both_ways, check_ops, stack, surgery,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -100,10 +100,7 @@ fn flow_count(scenario: &Scenario, total: u64) -> Check {
 }
 
 fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
-    let nodes = match scenario.network.topology {
-        Topology::Path => scenario.network.core_nodes(),
-        _ => 1000,
-    };
+    let nodes = if scenario.kind().is_path() { scenario.network.core_nodes() } else { 1000 };
     if let Some(node) = rule.node.filter(|&node| node > nodes) {
         return Err(ScenarioError::new(
             format!("{table}.node"),
@@ -162,7 +159,7 @@ fn periods(index: usize, traffic: &Traffic) -> Check {
 
 fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
     let at = |field: &str| format!("traffic[{index}].{field}");
-    if !scenario.access.shared && scenario.network.topology == Topology::Path {
+    if !scenario.access.shared && scenario.kind().is_path() {
         return Err(ScenarioError::new(
             "access.shared",
             "false",
@@ -186,7 +183,7 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
 
 /// A detector that listens to the edge or the core needs bursts to hear of.
 pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
-    if scenario.ops.is_some() && Listens::of(tcp).at_all() {
+    if scenario.kind().is_slotted() && Listens::of(tcp).at_all() {
         let value = format!("{:?}", tcp.detector).to_lowercase();
         let problem = "a slotted network has no bursts to hear of";
         let path = format!("{table}.detector");
@@ -230,7 +227,7 @@ pub(super) fn core_marks(scenario: &Scenario) -> Result<Option<Marking>, Scenari
         return ops.marking.as_ref().map(read).transpose();
     }
     let Some(marks) = &scenario.edge.marking else { return Ok(None) };
-    let path = scenario.network.topology == Topology::Path;
+    let path = scenario.kind().is_path();
     if path || scenario.edge.port != IngressPort::Fifo {
         let problem = "no bursts wait at an ingress port";
         let fix = "remove it, write access.marking, or a mesh with edge.port = \"fifo\"";

@@ -9,7 +9,8 @@ use super::error::{Check, refuse, word};
 use super::limits::span_of;
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, DemandLaw, Edge, FirstWavelength,
-    IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops,
+    IngressPort, NetworkKind, Per, Protocol, Queues, Resolution, Scenario, ScenarioError,
+    check_ops,
 };
 use super::{batches, control, idle_tables, injection};
 use crate::topology::{Graph, Routes};
@@ -59,7 +60,7 @@ pub(super) fn through(
     for (index, one) in scenario.bursts.iter().enumerate() {
         through.lengths.push(bursts(index, one, graph)?);
     }
-    if scenario.ops.is_none() {
+    if scenario.kind() == NetworkKind::Mesh {
         control_plane(scenario)?;
         idle_tables::check(scenario)?;
         if scenario.signalling.guard.is_none() {

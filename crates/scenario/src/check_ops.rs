@@ -5,7 +5,7 @@ use burstlab_optical::slotted::SlotClock;
 use super::core_network::is_default;
 use super::ends::host;
 use super::error::{Check, refuse};
-use super::{Ops, RouteChoice, Scenario, Topology};
+use super::{Ops, RouteChoice, Scenario};
 use crate::topology::Graph;
 
 /// Slots are numbered over the run, and counted in parts of a millionth.
@@ -14,7 +14,7 @@ const SLOTS_MAX: u64 = 1 << 42;
 /// Refuses what belongs to bursts, or to a path.
 pub(super) fn check(scenario: &Scenario) -> Check {
     let Some(ops) = &scenario.ops else { return Ok(()) };
-    if scenario.network.topology == Topology::Path {
+    if scenario.kind().is_path() {
         let problem = "slots are switched by the nodes of a mesh";
         let fix = "choose one, such as network.topology = \"line\" or \"custom\"";
         return refuse("network.topology", "\"path\"", problem, fix);

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::DURATION_MAX;
-use super::{Scenario, ScenarioError};
+use super::{NetworkKind, Scenario, ScenarioError};
 use crate::topology::Graph;
 
 /// A fibre or a node that goes down and comes back, in a mesh of bursts. Bursts that are on a fibre
@@ -57,7 +57,7 @@ pub(super) fn read(
     scenario: &Scenario,
     graph: Option<&Graph>,
 ) -> Result<Vec<Outage>, ScenarioError> {
-    if let Some(graph) = graph.filter(|_| scenario.ops.is_none()) {
+    if let Some(graph) = graph.filter(|_| scenario.kind() == NetworkKind::Mesh) {
         let failures = scenario.failures.iter().enumerate();
         return failures
             .map(|(index, one)| one.outage(&format!("failures[{index}]"), graph))
@@ -66,9 +66,9 @@ pub(super) fn read(
     if scenario.failures.is_empty() {
         return Ok(Vec::new());
     }
-    let (problem, fix) = match scenario.ops {
-        Some(_) => ("fibres fail in a mesh of bursts", "remove it, or remove [ops]"),
-        None => (
+    let (problem, fix) = match scenario.kind() {
+        NetworkKind::Slots => ("fibres fail in a mesh of bursts", "remove it, or remove [ops]"),
+        _ => (
             "a path has no other way to take",
             "remove it, or choose a mesh, such as network.topology = \"line\"",
         ),

@@ -4,7 +4,7 @@
 //! A field stays absent where nothing holds (no bound, no end), and where it follows another field
 //! that is there: `access.receiver` those of `access`, `signalling.rate` that of the fibres.
 
-use super::{Direction, Marks, Pattern, Scenario, Topology, Traffic};
+use super::{Direction, Marks, Pattern, Scenario, Traffic};
 
 /// Writes out the defaults of a scenario that was checked; places of flows, traffic and cells are
 /// there already.
@@ -25,7 +25,7 @@ pub(super) fn fill(scenario: &mut Scenario) {
     for wlan in &mut scenario.wlan {
         wlan.fill();
     }
-    let path = scenario.network.topology == Topology::Path;
+    let path = scenario.kind().is_path();
     // Where data go both ways, bursts are numbered together, and no entry may name a way.
     if path && !scenario.goes_both_ways() {
         for entry in &mut scenario.surgery {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Assembly, Queues, Scenario, Topology};
+use super::{Assembly, NetworkKind, Queues, Scenario};
 
 /// A warning for each entry whose class has no effect, and for the offset times of classes that no
 /// burst has.
@@ -23,11 +23,12 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
 /// each class has queues of its own.
 fn why_mixed(scenario: &Scenario) -> Option<(&'static str, &'static str)> {
     let separate = "write edge.queues = \"class\"";
-    if scenario.ops.is_some() {
-        return Some(("slots have no classes", "use a burst-switched mesh"));
-    }
-    if scenario.network.topology == Topology::Path {
-        return Some(("a path has one queue", "use a mesh with edge.queues = \"class\""));
+    match scenario.kind() {
+        NetworkKind::Slots => return Some(("slots have no classes", "use a burst-switched mesh")),
+        NetworkKind::Path => {
+            return Some(("a path has one queue", "use a mesh with edge.queues = \"class\""));
+        }
+        NetworkKind::Mesh => {}
     }
     if scenario.edge.assembly == Assembly::CwndClasses {
         let why = "edge.assembly = \"cwnd-classes\" sorts packets by the window of their sender";

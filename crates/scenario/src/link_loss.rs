@@ -4,7 +4,7 @@ use burstlab_link::LossProcess;
 use burstlab_units::Span;
 
 use super::error::word;
-use super::{Scenario, ScenarioError, Topology};
+use super::{Scenario, ScenarioError};
 
 /// How long a run of `scenario` is at most.
 pub(super) fn lasts(scenario: &Scenario) -> Span {
@@ -17,7 +17,7 @@ pub(super) fn of_links(scenario: &Scenario) -> Result<[Option<LossProcess>; 2], 
     let receiver = access.receiver.as_ref().and_then(|own| own.loss.as_ref());
     let rules = [("access.loss", access.loss.as_ref()), ("access.receiver.loss", receiver)];
     let hosts = !scenario.flows().is_empty() || !scenario.demand.is_empty();
-    let loaded = scenario.network.topology == Topology::Path && !scenario.traffic.is_empty();
+    let loaded = scenario.kind().is_path() && !scenario.traffic.is_empty();
     let lasts = lasts(scenario);
     let mut found = [None, None];
     for ((table, rule), found) in rules.into_iter().zip(&mut found) {

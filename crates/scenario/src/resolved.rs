@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
-    DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
-    ScenarioError, Stacks, Topology, WlanLaw, check, control, failure, fill, idle_switches,
+    DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Outage, SCHEMA,
+    Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill, idle_switches,
     link_loss, live, names, network, ranges, ticks, unused, wlan,
 };
 
@@ -72,7 +72,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let mut scenario = written.clone();
     let usual = if scenario.others_send() { Vec::new() } else { vec![Flow::default()] };
     scenario.flows.get_or_insert(usual);
-    if scenario.ops.is_some() && scenario.network.topology != Topology::Path {
+    if scenario.kind().is_slotted() {
         // A slotted network has one route for each pair, in every shape.
         scenario.network.route_choice.get_or_insert_default();
     }
@@ -87,7 +87,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
     let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches } = through;
-    if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
+    if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.kind() == NetworkKind::Mesh) {
         warnings.extend(control::warning(&scenario, &lengths, graph, routes));
         warnings.extend(idle_switches::warning(&scenario.network, graph, routes));
     }

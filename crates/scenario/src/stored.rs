@@ -6,37 +6,39 @@
 
 use serde_json::Value;
 
-use super::{Assembly, CoreForwarding, Protocol, Resolution, Resolved, Scenario, Topology};
+use super::{Assembly, CoreForwarding, Protocol, Resolution, Resolved, Scenario};
 
 /// Fields of a table that have no effect where the last says so, of the scenario and the table.
 type Rule = (&'static str, &'static [&'static str], fn(&Scenario, &Value) -> bool);
 
 /// Lists are written with `[]`.
 const UNUSED: &[Rule] = &[
-    ("", &["edge", "core", "signalling", "loss"], |all, _| all.ops.is_some()),
-    ("", &["signalling"], |all, _| is_path(all)),
+    ("", &["edge", "core", "signalling", "loss"], |all, _| all.kind().is_slotted()),
+    ("", &["signalling"], |all, _| all.kind().is_path()),
     // It was of use as the file was read.
     ("network", &["lengths"], |_, _| true),
     ("", &["tcp"], |all, _| all.flows().is_empty() && all.demand.is_empty()),
     (
         "edge",
         &["queues", "burstifiers", "at_most", "port", "wavelength", "class_offsets"],
-        |all, _| is_path(all),
+        |all, _| all.kind().is_path(),
     ),
-    ("edge", &["offset", "spacing"], |all, _| !is_path(all)),
+    ("edge", &["offset", "spacing"], |all, _| !all.kind().is_path()),
     ("edge", &["spacing"], |all, _| all.core.forwarding != CoreForwarding::StoreAndForward),
     ("edge", &["at_most"], |_, edge| !is(edge, "assembly", &["size", "hybrid"])),
     ("edge", &["wavelength"], |_, edge| !is(edge, "port", &["shared"])),
     ("edge", &["burstifiers"], |_, edge| is(edge, "queues", &["flow"])),
     ("edge", &["notice_size"], |_, edge| is(edge, "notices", &["out-of-band"])),
-    ("edge.ack", &["with_data", "class"], |all, _| is_path(all)),
-    ("edge.ack", &["offset"], |all, _| !is_path(all)),
+    ("edge.ack", &["with_data", "class"], |all, _| all.kind().is_path()),
+    ("edge.ack", &["offset"], |all, _| !all.kind().is_path()),
     ("edge.ack", &["assembly"], |all, _| all.edge.ack.with_data),
     ("edge.ack", &["class"], |all, _| {
         !all.edge.ack.with_data || all.edge.assembly != Assembly::CwndClasses
     }),
-    ("core", &["scheduler", "conversion", "contention", "injection"], |all, _| is_path(all)),
-    ("core", &["forwarding"], |all, _| !is_path(all)),
+    ("core", &["scheduler", "conversion", "contention", "injection"], |all, _| {
+        all.kind().is_path()
+    }),
+    ("core", &["forwarding"], |all, _| !all.kind().is_path()),
     ("core", &["injection"], |all, _| is_two_way(all)),
     ("core", &["delay_lines"], |all, _| !tries(all, Resolution::DelayLine)),
     ("core", &["deflection"], |all, _| !tries(all, Resolution::Deflection)),
@@ -55,15 +57,11 @@ const UNUSED: &[Rule] = &[
     ("flows[]", &["closes"], |_, flow| {
         flow.get("bytes").is_none() && flow.get("script").is_none() || flow.get("stack").is_some()
     }),
-    ("traffic[]", &["class"], |all, _| is_path(all)),
+    ("traffic[]", &["class"], |all, _| all.kind().is_path()),
     ("traffic[]", &["on_mean", "shape"], |_, one| !is(one, "pattern", &["pareto", "sessions"])),
     ("traffic[]", &["off_mean"], |_, one| !is(one, "pattern", &["pareto"])),
     ("failures[]", &["one_way"], |_, failure| failure.get("node").is_some()),
 ];
-
-fn is_path(scenario: &Scenario) -> bool {
-    scenario.network.topology == Topology::Path
-}
 
 fn is_two_way(scenario: &Scenario) -> bool {
     scenario.signalling.protocol == Protocol::TwoWay

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::choice::{Choice, Fields};
 use super::error::Check;
 use super::limits::SPAN_MAX;
-use super::{Scenario, ScenarioError, Topology};
+use super::{NetworkKind, Scenario, ScenarioError};
 
 /// Most entries of a scenario.
 const ENTRIES_MAX: usize = 100_000;
@@ -79,7 +79,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         let value = format!("{} entries", scenario.surgery.len());
         return Err(ScenarioError::new("surgery", value, problem, "write fewer"));
     }
-    let on_path = scenario.network.topology == Topology::Path;
+    let kind = scenario.kind();
     for (index, entry) in scenario.surgery.iter().enumerate() {
         let at = format!("surgery[{index}]");
         let mut given = Choice::of(&at, entry, "operation", Operation::FIELDS);
@@ -87,14 +87,13 @@ pub(super) fn check(scenario: &Scenario) -> Check {
             given.needs("delay", entry.delay)?;
         }
         given.done()?;
-        if entry.direction.is_some() && !on_path {
+        if entry.direction.is_some() && !kind.is_path() {
             let problem = "bursts of a mesh are numbered together, whichever way they go";
             let path = format!("{at}.direction");
             return Err(ScenarioError::new(path, "", problem, "remove it"));
         }
-        if entry.operation == Operation::Convert && (on_path || scenario.ops.is_some()) {
-            let what = if on_path { "a path" } else { "a slotted network" };
-            let problem = format!("no wavelength of {what} is in the way of a burst");
+        if entry.operation == Operation::Convert && kind != NetworkKind::Mesh {
+            let problem = format!("no wavelength of {} is in the way of a burst", kind.words());
             let path = format!("{at}.operation");
             return Err(ScenarioError::new(path, "\"convert\"", problem, "write \"spare\""));
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, Fields};
 use super::error::{Check, refuse, word};
-use super::{Scenario, ScenarioError, Side, Topology};
+use super::{Scenario, ScenarioError, Side};
 use crate::topology::Graph;
 
 /// Path loss and shadowing where nothing is said: what `Wlan` documents at its fields.
@@ -525,7 +525,7 @@ fn stations(scenario: &Scenario, wlan: &Wlan) -> u32 {
 
 /// Fills in where a cell is.
 fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
-    let path = scenario.network.topology == Topology::Path;
+    let path = scenario.kind().is_path();
     let (before, rest) = scenario.wlan.split_at_mut(index);
     let wlan = &mut rest[0];
     let at = |field: &str| format!("wlan[{index}].{field}");

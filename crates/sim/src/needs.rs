@@ -206,7 +206,7 @@ impl Needs {
                 (side.2, side.3) = (bits * time, index);
             }
         }
-        if resolved.mesh.is_some() {
+        if !resolved.scenario.kind().is_path() {
             return;
         }
         let access = &scenario.access;
@@ -263,7 +263,7 @@ impl Needs {
         let what = "what is counted for each pair of nodes";
         let room = ((nodes * nodes) as f64, sizes::PAIR);
         self.holds("network", &format!("{nodes} nodes"), what, room, fix);
-        if scenario.ops.is_some() {
+        if scenario.kind().is_slotted() {
             return;
         }
         let wavelengths: f64 = graph.links.iter().map(|link| f64::from(link.wavelengths)).sum();

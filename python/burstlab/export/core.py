@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from burstlab.documents.kind import kind
 from burstlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def passing(result: Result, place: str, replication: int) -> Passing:
         Its number.
     """
     network = result.scenario["network"]
-    if network["topology"] == "path":
+    if kind(result.scenario) == "path":
         return _on_a_path(result, _number(place, [str(n + 1) for n in range(_cores(network))]))
     names = [str(node["name"]) for node in network.get("node", [])]
     table = result.table("bursts_hops").where(replication=replication)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from burstlab.documents.kind import kind
 from burstlab.documents.parameters import tcp_of
 from burstlab.documents.quantities import whole
 from burstlab.errors import InputError
@@ -150,7 +151,7 @@ class Flows:
         self._replication = replication
         #: The highest segment that each flow sent, of those that were looked at.
         self._highest: Counter[int] = Counter()
-        self.is_mesh = result.scenario["network"]["topology"] != "path"
+        self.is_mesh = kind(result.scenario) != "path"
         self._static: list[FlowFacts] = []
         for flow in result.scenario.get("flows", []):
             ends = self._ends_of(flow)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlab import _core
+from burstlab.documents.kind import kind
 from burstlab.errors import InputError
 from burstlab.measures.causes import TAKES
 from burstlab.results import Result
@@ -145,7 +146,7 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
     """
     summary = result.replications[replication].summary.get("network")
     section = result.scenario["network"]
-    if section["topology"] == "path":
+    if kind(result.scenario) == "path":
         return _path(section)
     if not summary:
         return _slotted(result, replication, places)

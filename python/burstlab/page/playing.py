@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from burstlab import again, classes
+from burstlab.documents.kind import kind
 from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.loading import Document, admitted
 from burstlab.page.columns import document, pack
@@ -249,7 +250,7 @@ def starting(scenario: str | None, *, allow_code: bool) -> tuple[Document, str]:
     # What the controls run is what was given at the start.
     given = admitted(scenario, allow_code=allow_code)
     resolved = resolve(given)
-    if resolved["network"]["topology"] != "path":
+    if kind(resolved) != "path":
         raise InputError(
             f"{scenario}: a mesh takes too long to answer a slider\n"
             f"  fix: give a path, or burstlab view {scenario}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab import _core
+from burstlab.documents.kind import kind
 from burstlab.errors import InputError
 from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Result
@@ -282,7 +283,7 @@ def blame(
 
 def _apart(resolved: Document) -> bool:
     both = any(flow.get("reverse") is not None for flow in resolved.get("flows") or [])
-    return resolved["network"]["topology"] == "path" and not both
+    return kind(resolved) == "path" and not both
 
 
 def _lost(run: Source) -> _core.Prices:

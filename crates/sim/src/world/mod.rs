@@ -93,7 +93,7 @@ impl World {
         let core = Core::new(resolved, random, &mut ahead);
         // Demands, background bursts and traffic through a mesh never end. Traffic on the access
         // links of a path goes on as long as the flows that it meets, or alone.
-        let lasts = resolved.mesh.is_some() || hosts.flows.is_empty();
+        let lasts = !scenario.kind().is_path() || hosts.flows.is_empty();
         let through = usize::from(lasts) * scenario.traffic.len();
         let endless = core.endless() + scenario.demand.len() + through;
         let mut access =

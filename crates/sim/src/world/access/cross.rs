@@ -54,7 +54,7 @@ impl Cross {
         let sources = (0..).take_while(|&index| resolved.watch.at(index)).zip(sources);
         Self {
             sources: sources.map(|(_, source)| source).collect(),
-            across: resolved.mesh.is_some(),
+            across: !resolved.scenario.kind().is_path(),
             sent: 0,
             lost: 0,
             link_lost: 0,

@@ -67,7 +67,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Trace;
-use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak, Topology};
+use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
 
 /// Up to when what is to come may be dealt with ahead of the clock: the safe times. `Time::ZERO`
@@ -396,8 +396,7 @@ impl HostRules {
 /// becomes of a burst as it is closed.
 fn loss_notice_delay(resolved: &Resolved, listens: Listens) -> Option<Span> {
     let scenario = &resolved.scenario;
-    let known = scenario.network.topology == Topology::Path
-        && scenario.core.forwarding == CoreForwarding::CutThrough;
+    let known = scenario.kind().is_path() && scenario.core.forwarding == CoreForwarding::CutThrough;
     if !known || listens.to_nodes() && scenario.edge.notices == NoticeTransport::InBand {
         return None;
     }
@@ -420,7 +419,7 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     if scenario.run.tie_break == TieBreak::Random || scenario.goes_both_ways() {
         return [false; 2];
     }
-    let meets = scenario.network.topology != Topology::Path;
+    let meets = !scenario.kind().is_path();
     let alone_enters = scenario.traffic.is_empty() && scenario.batches.is_empty();
     let filled = meets && !queues.ordered && alone_enters;
     let known = |policy: AssemblyPolicy| {

@@ -9,7 +9,7 @@ use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
     ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
-    RouteChoice, Scenario, Topology,
+    RouteChoice, Scenario,
 };
 use crate::topology::{Graph, Routes};
 
@@ -90,7 +90,7 @@ impl Rules {
         let (_, _, room) = scenario.access.receiver_side();
         Self {
             rate: scenario.network.link_rate,
-            control: scenario.network.topology != Topology::Path,
+            control: !scenario.kind().is_path(),
             drops_behind: room.packets.is_some() || room.bytes.is_some(),
             protocol: signalling.protocol,
             processing: signalling.processing,
