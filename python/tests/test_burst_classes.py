@@ -144,7 +144,7 @@ def test_classes_are_printed_and_drawn(tmp_path, capsys):
     assert end.value.code == 0
     page = capsys.readouterr().out
     assert "loss ratio" in page
-    rows = [line.split() for line in page.splitlines() if "of others" in line]
+    rows = [line.split() for line in page.splitlines() if "background" in line.split()]
     assert {row[0] for row in rows} >= {"0", "1"}
     result = bl.read(tmp_path / "out")
     seen = drawn(result, 0, {}).to_json([0.001] * 2)

@@ -62,7 +62,7 @@ def test_the_first_line_is_that_of_data_bursts():
     assert float(ratio) > 0.5
     (acks,) = [line for line in told if line.startswith("bursts of ACKs that ended")]
     assert acks.endswith("lost 0, a ratio of 0 %")
-    assert not any(line.startswith("bursts of others") for line in told)
+    assert not any(line.startswith("background bursts") for line in told)
     after = [line for line in told if line.startswith("  assembled: ")]
     assert [", after 2 ms; " in line for line in after] == [True, False]
     assert "bursts of ACKs" not in told[0]

@@ -26,11 +26,18 @@ def pages(root):
 
 def test_the_error_of_the_readme_is_the_one_that_is_printed(root, burstlab, monkeypatch):
     monkeypatch.chdir(root)
-    (shown,) = blocks((root / "README.md").read_text(), "text")
+    texts = blocks((root / "README.md").read_text(), "text")
+    (shown,) = (one for one in texts if one.startswith("$ burstlab "))
     command, *message = shown.strip().splitlines()
     answer = burstlab(*command.removeprefix("$ burstlab ").split())
     assert answer.status == 2
     assert answer.err.strip().splitlines() == message
+
+
+def test_the_moving_picture_is_what_its_program_draws(root):
+    program = runpy.run_path(str(root / "docs/burst_dies.py"))
+    drawn = "\n".join(program["picture"](bl.run(program["SCENARIO"], trace=program["TRACE"])))
+    assert drawn + "\n" == (root / "docs/images/burst-dies.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("plot_*.py")))

@@ -39,10 +39,10 @@ _AIR: Sequence[tuple[str, str, Callable[[float], str]]] = (
 KINDS = (
     ("data", "data bursts"),
     ("acks", "bursts of ACKs"),
-    ("background", "bursts of others"),
+    ("background", "background bursts"),
 )
 
-_SHORT = {"data": "data", "acks": "ACKs", "background": "of others"}
+_SHORT = {"data": "data", "acks": "ACKs", "background": "background"}
 
 _RESOLUTIONS = (
     ("injected", "injected"),
@@ -51,7 +51,7 @@ _RESOLUTIONS = (
     ("deflected", "deflected"),
     ("segmented", "cut to fit"),
     ("packets_cut", "packets cut off"),
-    ("resent", "sent again"),
+    ("resent", "retransmitted"),
     ("refused", "refused"),
 )
 
@@ -128,7 +128,7 @@ def fibres(result: Result) -> Lean | None:
     kinds = [
         kind for kind, _ in KINDS if any(link[kind]["offered"] for links in runs for link in links)
     ]
-    made = Lean(["busiest fibres"], ["used", "bursts", "came", "found it taken", "lost there"])
+    made = Lean(["busiest fibres"], ["used", "bursts", "offered", "blocked", "dropped there"])
     for fibre in busiest(runs):
         name = f"{fibre[0]['from']} to {fibre[0]['to']}"
         head = [name, measured(fibre, "utilisation", share)]

@@ -171,10 +171,10 @@ def _names(trace: list[str] | None) -> list[str]:
 _COLUMNS = (
     ("goodput", "goodput_bps"),
     ("sent", "packets_sent"),
-    ("resent", "retransmissions"),
+    ("retransmitted", "retransmissions"),
     ("time-outs", "timeouts"),
-    ("of these false", "false_timeouts"),
-    ("fast resends", "fast_retransmits"),
+    ("false time-outs", "false_timeouts"),
+    ("fast retransmits", "fast_retransmits"),
 )
 
 

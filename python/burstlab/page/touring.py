@@ -171,7 +171,7 @@ def _burst_tcp(scenes: Scenes) -> dict[str, Any]:
     more = flow["segments_delivered"] - before["segments_delivered"]
     text = [
         "The same burst dies. With [[burst NAK]]s, one of the detectors of [[Burst TCP]], "
-        f"{found['node']} tells the sender which segments it had. They are sent again "
+        f"{found['node']} tells the sender which segments it had. They are retransmitted "
         f"{(found['again_s'] - found['lost_s']) * 1e3:.0f} ms after the loss, from half the "
         f"window, and there are {flow['timeouts']} time-outs in place of {before['timeouts']}.",
         f"In {shown.end_s:g} s that makes {flow['segments_delivered']:,} segments that arrive, "

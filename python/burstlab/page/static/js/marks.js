@@ -8,20 +8,20 @@ import { colours } from "./theme.js";
 const AGAIN = 1;
 const LOST = 2;
 
-const EVENTS = ["time-out", "fast retransmission", "early repair", "spurious resend"];
+const EVENTS = ["time-out", "fast retransmit", "early repair", "spurious retransmission"];
 const TRUTHS = ["unknown", "false", "true", "spurious"];
 const VERDICTS = ["none", "false", "true"];
 
 /** Each mark: its name, its colour, its shape about (0, 0), and whether it is filled. */
 const SHAPES = {
   first: ["segment", "first", "M-1.6,-1.6h3.2v3.2h-3.2z", true],
-  again: ["sent again", "again", "M0,-4.4L4,3.2H-4z", true],
+  again: ["retransmitted", "again", "M0,-4.4L4,3.2H-4z", true],
   lost: ["lost", "lost", "M-3.4,-3.4L3.4,3.4M3.4,-3.4L-3.4,3.4", false],
   acked: ["acknowledged", "cut", "M-7,3H0V-3H7", false],
   false: ["false time-out", "timeout", "M0,-6.5L6.5,0L0,6.5L-6.5,0z", false],
   true: ["true time-out", "timeout", "M0,-6.5L6.5,0L0,6.5L-6.5,0z", true],
   spurious: ["spurious time-out", "timeout", "M-5.5,-5.5H5.5V5.5H-5.5z", false],
-  fast: ["fast retransmission", "cut", "M-5,-4H5L0,4.5z", false],
+  fast: ["fast retransmit", "cut", "M-5,-4H5L0,4.5z", false],
   repair: ["early repair", "cut", "M-5,0H5M0,-5V5", false],
 };
 const PATHS = Object.fromEntries(
@@ -31,7 +31,7 @@ const PATHS = Object.fromEntries(
 /** Lines about a segment of a flow. */
 export function segmentLines(flow, i) {
   const state = [
-    flow.flags[i] & AGAIN ? "sent again" : "", flow.flags[i] & LOST ? "lost" : "",
+    flow.flags[i] & AGAIN ? "retransmitted" : "", flow.flags[i] & LOST ? "lost" : "",
   ].filter(Boolean);
   return [
     `segment ${flow.seq[i].toLocaleString("en")}`,

@@ -9,8 +9,8 @@ const COUNTED = [
   ["false time-out", "false time-outs", "false_timeouts"],
   ["true time-out", "true", "true_timeouts"],
   ["spurious time-out", "spurious", "spurious_timeouts"],
-  ["sent again", "sent again", "retransmissions"],
-  ["fast retransmission", "fast", "fast_retransmits"],
+  ["retransmitted", "retransmitted", "retransmissions"],
+  ["fast retransmit", "fast", "fast_retransmits"],
   ["early repair", "early repairs", "early_repairs"],
 ];
 

@@ -11,7 +11,7 @@ export const TERMS = {
   "duplicate ACK": "An ACK that repeats the one before, since a segment arrived out of order. "
     + "Three of them tell the sender of a loss.",
   acknowledged: "The line up to which the receiver has confirmed everything.",
-  "sent again": "A retransmission: a segment that is sent once more.",
+  retransmitted: "A segment that is sent once more.",
   lost: "A segment that never arrives, as its burst died or a queue was full.",
   "retransmission timer": "If no ACK comes within this time (the RTO, about a round trip and four "
     + "times its variation, at least a second by RFC 6298) the sender takes all for lost.",
@@ -20,15 +20,15 @@ export const TERMS = {
     + "the way of another is no congestion, but the sender takes it for one.",
   "true time-out": "A time-out with losses in several bursts, or in an access network, behind it.",
   "spurious time-out": "A time-out though nothing was lost: the ACKs were only late.",
-  "fast retransmission": "A segment is sent again after three duplicate ACKs, without waiting for "
-    + "the timer; the window is halved.",
-  "early repair": "Burst TCP sends again what a lost burst held as soon as it hears of it, before "
-    + "any time-out.",
+  "fast retransmit": "A segment is retransmitted after three duplicate ACKs, before the timer "
+    + "fires; the window is halved.",
+  "early repair": "Burst TCP retransmits the packets of a lost burst as soon as it hears of "
+    + "the loss, before any time-out.",
   burst: "Packets for one egress that the edge node sends together, as one unit of light.",
   "data burst": "A burst with packets of data.",
   "ACK burst": "A burst on the way back, with acknowledgements.",
-  background: "Bursts of others, which take wavelengths and carry no TCP.",
-  "lost burst": "A burst that a node further on has no way for. All packets in it die with it.",
+  background: "Bursts of other traffic, which take wavelengths and carry no TCP.",
+  "lost burst": "A burst that a node drops, with all its packets.",
   wavelength: "One colour of light on a fibre: it carries one burst at a time. A burst that finds "
     + "all of them taken is refused, and dies.",
   slot: "A fixed time in which one packet of the switch passes; what finds no room is dropped.",
@@ -47,8 +47,8 @@ export const TERMS = {
     + "its window in place of starting from one (Yu, Qiao and Liu, 2004).",
   "burst NAK": "The core node that drops a burst tells the sender which segments it held.",
   "burst ACK": "An edge node tells the sender which segments left, or arrived, in which burst.",
-  "burst length estimation": "The sender guesses from its own losses how many segments a burst "
-    + "holds; no node helps it.",
+  "burst length estimation": "The sender estimates from its own losses how many segments a "
+    + "burst holds; no node helps it.",
   oracle: "A detector that knows the truth: a bound for what detection can bring, not a protocol.",
   goodput: "Data that arrived in order at the receiver, by time; what was sent twice counts once.",
   interval: "95 % interval: of a hundred such sets of runs about 95 have the true mean within it.",
