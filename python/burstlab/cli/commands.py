@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 from cyclopts.help import format_usage
 
 # The types of the flags of `run.py` are named by it, and found when they are looked at.
@@ -30,35 +30,31 @@ app = App(
     version=_version,
     version_flags=["--version"],
     help_epilogue=ALL,
+    # What has no task is listed last.
+    group_commands=Group("Help and version", sort_key=99),
 )
-for _command in (
-    "run:run",
-    "examples:examples",
-    "listing:list_",
-    "reproduce:reproduce",
-    "dataset:dataset",
-    "study:study",
-    "size:size",
-    "results:results",
-    "what_if:what_if",
-    "blame:blame",
-    "export:export",
-    "plot:plot",
-    "check:check",
-    "check:schema",
-    "topology:topology",
-    "oracle:oracle",
-    "model:model",
-    "live:live",
-    "kernel:kernel",
-    "page:view",
-    "page:play",
-    "page:demo",
-):
-    _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
-    # The group `kernel` has commands of its own, and says by itself what is at the end.
-    _at_the_end = {} if _name == "kernel" else {"help_epilogue": str(EPILOGUES[_name])}
-    app.command(f"burstlab.cli.{_command}", name=_name, **_at_the_end)
+#: The commands by task, in the order in which the help lists them.
+_TASKS = {
+    "Start": ("page:demo", "run:run", "page:view", "study:study", "examples:examples"),
+    "Look at results": ("results:results", "plot:plot", "page:play", "export:export"),
+    "Ask why": ("what_if:what_if", "blame:blame", "size:size"),
+    "Reproduce papers": ("listing:list_", "reproduce:reproduce", "model:model", "dataset:dataset"),
+    "Check what you bring": ("check:check", "check:schema", "topology:topology", "oracle:oracle"),
+    "Run programs over a kernel": ("kernel:kernel", "live:live"),
+}
+for _rank, (_task, _commands) in enumerate(_TASKS.items()):
+    _group = Group(_task, sort_key=_rank)
+    for _place, _command in enumerate(_commands):
+        _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
+        # The group `kernel` has commands of its own, and says by itself what is at the end.
+        _at_the_end = {} if _name == "kernel" else {"help_epilogue": str(EPILOGUES[_name])}
+        app.command(
+            f"burstlab.cli.{_command}",
+            name=_name,
+            group=_group,
+            sort_key=_place,
+            **_at_the_end,
+        )
 
 
 @app.command(help_epilogue=str(EPILOGUES["version"]))

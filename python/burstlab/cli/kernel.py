@@ -15,6 +15,7 @@ kernel = App(
     name="kernel",
     help="Build and list the Linux kernels of live hosts.",
     help_epilogue=str(EPILOGUES["kernel"]),
+    group_commands="Commands",
     suppress_keyboard_interrupt=False,
 )
 
