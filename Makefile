@@ -26,7 +26,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint lint-rust lint-python format codegen vega lock licences browser setup check clean
+.PHONY: help demo audit test test-all dist kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint lint-rust lint-python format codegen vega lock licences browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -39,9 +39,19 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 	@echo "      $(BIN)/burstlab play                             TCP beside Burst TCP, under your hands"
 	@echo "      $(BIN)/burstlab reproduce yu2004 --quick         the rest of this paper"
 
-test: setup ## set up, then run every test (Rust and Python)
+test: setup ## set up, then run the tests (Rust and Python), some eight minutes on two processors
+	cargo test $(TESTED) --no-fail-fast
+	$(BIN)/python -m pytest $(PYTEST) -m "not slow"
+
+test-all: setup ## every test: also the quick reproductions, long runs, and what needs a kernel, stacks or a browser
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
+
+dist: $(VENV)/.deps ## the wheel of this machine and the sources, in dist
+	rm -rf dist
+	$(BIN)/maturin build --release --locked -q --compression-level 9 --out dist
+	$(BIN)/maturin sdist -q --out dist
+	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
 
 kernel: $(VENV)/.deps ## build the kernel of live hosts, of a source that is installed (some three minutes)
 	PYTHONPATH=python $(BIN)/python -m burstlab kernel build

@@ -1,4 +1,5 @@
-//! Work on the source tree itself: `cargo run -p xtask -- tidy` and `... -- codegen [--check]`.
+//! Work on the source tree itself: `cargo run -p xtask -- tidy`, `... -- codegen [--check]` and
+//! `... -- dialect AREA`, which lists the lines that the ratchet counts.
 //!
 //! `tidy` holds what no compiler checks: the arrows between crates and modules, lengths, names and
 //! documentation. `codegen` writes what follows from the scenario's schema. Both exit with 1 when
@@ -12,7 +13,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo run -p xtask -- tidy | codegen [--check]\n";
+const USAGE: &str = "usage: cargo run -p xtask -- tidy | codegen [--check] | dialect AREA\n";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         ["tidy"] => run_tidy(),
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
+        ["dialect", area] => list_dialect(area),
         ["help" | "--help" | "-h"] => Ok(USAGE.to_owned()),
         _ => {
             say(&mut std::io::stderr(), USAGE);
@@ -46,6 +48,12 @@ fn run_tidy() -> Result<String, String> {
         return Ok(format!("tidy: {} files, nothing to fix\n", tree.len()));
     }
     Err(format!("{}\ntidy: {} to fix\n", problems.join("\n"), problems.len()))
+}
+
+fn list_dialect(area: &str) -> Result<String, String> {
+    let tree = tree::Tree::read(&root()).map_err(|error| format!("{error}\n"))?;
+    let lines = tidy::dialect::list(&tree, area);
+    Ok(lines.iter().map(|line| format!("{line}\n")).collect())
 }
 
 /// The top of the project: two folders above this crate, as cargo says when it runs this. What was

@@ -3,6 +3,7 @@
 
 mod arrows;
 mod circles;
+pub(crate) mod dialect;
 mod glossary;
 mod heads;
 mod imports;

@@ -4,7 +4,7 @@
 //! Functions are found by their indentation, which the formatters guarantee.
 
 use super::ratchet::{self, Measures};
-use super::{circles, methods};
+use super::{circles, dialect, methods};
 use crate::tree::Tree;
 
 pub(crate) fn check(tree: &Tree) -> Vec<String> {
@@ -16,7 +16,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
 
 fn measure(tree: &Tree) -> Measures {
     let (circles, methods) = (circles::measure(tree), methods::measure(tree));
-    let mut measures = Measures { circles, methods, ..Measures::default() };
+    let dialect = dialect::measure(tree);
+    let mut measures = Measures { circles, methods, dialect, ..Measures::default() };
     for (path, text) in tree.sources() {
         let widths = text.lines().zip(1..).map(|(line, at)| (line.chars().count(), at));
         measures.widths.insert(path.to_owned(), widths.max().unwrap_or_default());

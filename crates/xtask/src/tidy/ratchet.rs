@@ -23,6 +23,7 @@ pub(crate) struct Measures {
     pub(crate) widths: Measured,
     pub(crate) circles: Measured,
     pub(crate) methods: Measured,
+    pub(crate) dialect: Measured,
 }
 
 /// What is excused.
@@ -33,6 +34,7 @@ pub(crate) struct Ratchet {
     widths: Sizes,
     circles: Sizes,
     methods: Sizes,
+    dialect: Sizes,
 }
 
 impl Ratchet {
@@ -47,6 +49,7 @@ impl Ratchet {
             widths: take("widths")?,
             circles: take("circles")?,
             methods: take("methods")?,
+            dialect: take("dialect")?,
         };
         match table.keys().next() {
             None => Ok(ratchet),
@@ -60,6 +63,7 @@ impl Ratchet {
         problems.extend(hold("characters wide", 100, &self.widths, &measures.widths));
         problems.extend(hold("files use one another", 0, &self.circles, &measures.circles));
         problems.extend(hold("methods", 60, &self.methods, &measures.methods));
+        problems.extend(hold("lines say so", 0, &self.dialect, &measures.dialect));
         problems
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
 }
 
 /// Whether the word stands in the line by itself, not as a part of a longer one.
-fn has_word(line: &str, word: &str) -> bool {
+pub(super) fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + word.len()..].chars().next();
