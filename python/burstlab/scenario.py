@@ -910,9 +910,10 @@ class Access(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Marks(_Section):
-    """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn`; it drops none of ...
+    """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it ...
 
-    Which packets a queue marks (RFC 3168): of connections with `tcp.ecn`; it drops none of others.
+    Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
+    none of others.
 
     Parameters
     ----------
@@ -2072,6 +2073,16 @@ class Flow(_Section):
     congestion_control : str, optional
         The congestion control of the stack, by its name there, such as `cubic`; absent: the one
         that the stack uses by itself.
+    streams : int, default 1
+        Streams over which the application of a stack writes, in each direction that has data: all
+        begin together, and each write is shared out among them evenly. More streams let more data
+        be on their way where a stack bounds what each may send ahead. The default is one stream.
+        TCP has one. Without effect unless `stack` is one of QUIC. From 1 to 100.
+    ecn : bool, default False
+        Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
+        hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
+        stack finds that out. Needs a queue with `marking`. Without effect unless `stack` is one
+        that has ECN.
     tcp : Tcp, optional
         TCP parameters of this flow, over those of `[tcp]`.
     """
@@ -2091,6 +2102,8 @@ class Flow(_Section):
     reverse: Reverse | Mapping[str, Any] | None = None
     stack: str | None = None
     congestion_control: str | None = None
+    streams: int | None = None
+    ecn: bool | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
 
 

@@ -16,7 +16,7 @@ impl World {
     fn dead(&self) -> Vec<&Flow> {
         match self.outside {
             Some(_) => Vec::new(),
-            None => self.hosts.live().filter(|flow| flow.is_dead()).collect(),
+            None => self.hosts.live().filter(|flow| self.hosts.is_dead(flow)).collect(),
         }
     }
 

@@ -226,6 +226,11 @@ impl Flow {
             && self.receiver.poll_timeout().is_none()
     }
 
+    /// Whether nothing of it is on its way.
+    pub(super) fn is_settled(&self) -> bool {
+        self.tally.is_settled()
+    }
+
     /// Whether data wait, nothing of it is under way or to be written, and no timer is set.
     pub(in crate::world) fn is_dead(&self) -> bool {
         if let Some(stack) = &self.stack {

@@ -30,6 +30,18 @@ struct Told {
     /// again though they came.
     lost: Vec<(u64, Loss)>,
     spurious: Vec<u64>,
+    said: Said,
+}
+
+/// What else a sender has said.
+#[derive(Default)]
+struct Said {
+    /// All of the flow is acknowledged now, for the first time.
+    done: bool,
+    /// It could not read the packet that came last.
+    unread: bool,
+    /// Its connection is dead.
+    ended: Option<Ending>,
 }
 
 /// What TCP repairs.
@@ -53,7 +65,7 @@ impl Hosts {
         let stack = self.flows[index as usize].stack.as_ref().expect("the flow has a stack");
         let traced = context.recorder.traces_ledger();
         SenderBefore {
-            waits_until: stack.ends[NEAR].aboard.kept(),
+            waits_until: stack.end(NEAR).aboard.kept(),
             state: traced.then(|| SenderState::of_host(&stack.state(NEAR))),
         }
     }
@@ -70,12 +82,39 @@ impl Hosts {
         let flow = &mut self.flows[index as usize];
         let done = match side {
             FAR => flow.receiver_tells(now).map(|()| false),
-            _ => flow.sender_tells(now, before, context),
+            _ => match (flow.sender_tells(now, before, context), flow.other_way()) {
+                (Ok(said), Some(other)) => self.stack_takes(now, (index, other), &said),
+                (said, _) => said.map(|said| said.done),
+            },
         };
         done.unwrap_or_else(|problem| {
             self.stack_fails(now, (index, side), &problem);
             false
         })
+    }
+
+    /// The host of a sender takes data of the other direction too, which flow `other` carries;
+    /// answers as the sender has.
+    fn stack_takes(
+        &mut self,
+        now: Time,
+        (index, other): (u32, u32),
+        said: &Said,
+    ) -> Result<bool, String> {
+        let received = self.stack_of(index).state(NEAR).received;
+        let flow = &mut self.flows[other as usize];
+        let open = flow.received.is_none();
+        if said.unread {
+            flow.goes_unread();
+        }
+        if let Some(why) = said.ended {
+            flow.receiver_ends(now, why);
+        }
+        flow.takes(now, received)?;
+        if open && flow.received.is_some() {
+            self.flows[index as usize].begins_to_reply(now);
+        }
+        Ok(said.done)
     }
 }
 
@@ -83,23 +122,40 @@ impl Flow {
     /// The receiver, a stack, tells what it has to tell; answers what is wrong with that, as the
     /// sender does.
     fn receiver_tells(&mut self, now: Time) -> Result<(), String> {
-        let stack = self.stack.as_mut().expect("the flow has a stack");
-        let mut left = patience::events(stack.ends[FAR].aboard.kept());
-        while let Some(event) = stack.ends[FAR].host().poll_event() {
+        let stack = self.stack.as_ref().expect("the flow has a stack");
+        let mut left = patience::events(stack.end(FAR).aboard.kept());
+        while let Some(event) = self.stack.as_mut().and_then(|s| s.end_mut(FAR).host().poll_event())
+        {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             match event {
-                HostEvent::Ended(why) if self.received.is_none() => {
-                    stack.ended[FAR].get_or_insert((now, why));
-                }
-                HostEvent::Unread => {
-                    if let Some((number, cargo)) = stack.came {
-                        stack.lost.goes_unread(number, cargo);
-                    }
-                }
+                HostEvent::Ended(why) => self.receiver_ends(now, why),
+                HostEvent::Unread => self.goes_unread(),
                 _ => {}
             }
         }
-        let received = stack.state(FAR).received;
+        let received = self.stack.as_ref().expect("the flow has a stack").state(FAR).received;
+        self.takes(now, received)
+    }
+
+    /// Its connection is dead, as its receiver says.
+    fn receiver_ends(&mut self, now: Time, why: Ending) {
+        let stack = self.stack.as_mut().expect("the flow has a stack");
+        if self.received.is_none() {
+            stack.ended[FAR].get_or_insert((now, why));
+        }
+    }
+
+    /// Its receiver could not read the packet that came last.
+    fn goes_unread(&mut self) {
+        let stack = self.stack.as_mut().expect("the flow has a stack");
+        if let Some((number, cargo)) = stack.came {
+            stack.lost.goes_unread(number, cargo);
+        }
+    }
+
+    /// So many bytes have come to the application of its receiver.
+    fn takes(&mut self, now: Time, received: u64) -> Result<(), String> {
+        let stack = self.stack.as_mut().expect("the flow has a stack");
         if received < stack.received {
             let before = stack.received;
             return Err(format!("has {received} bytes for its application, and had {before}"));
@@ -116,18 +172,20 @@ impl Flow {
         Ok(())
     }
 
-    /// The sender, a stack, tells what it has to tell; answers whether all of the flow is
-    /// acknowledged now, for the first time.
+    /// The sender, a stack, tells what it has to tell; answers what is of no concern to this flow
+    /// alone.
     fn sender_tells(
         &mut self,
         now: Time,
         before: &SenderBefore,
         context: &mut Context,
-    ) -> Result<bool, String> {
+    ) -> Result<Said, String> {
         let mut told = Told::default();
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let mut left = patience::events(stack.ends[NEAR].aboard.kept());
-        while let Some(event) = self.stack.as_mut().and_then(|s| s.ends[NEAR].host().poll_event()) {
+        let mut left = patience::events(stack.end(NEAR).aboard.kept());
+        while let Some(event) =
+            self.stack.as_mut().and_then(|s| s.end_mut(NEAR).host().poll_event())
+        {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             self.told(now, event, &mut told)?;
         }
@@ -141,14 +199,14 @@ impl Flow {
         if done {
             self.completed = Some(now);
         }
-        Ok(done)
+        Ok(Said { done, ..told.said })
     }
 
     /// The sender, a stack, tells something.
     fn told(&mut self, now: Time, event: HostEvent, told: &mut Told) -> Result<(), String> {
         use HostEvent::{Acked, Awaited, Forgotten, Lost, Resent};
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let sent = stack.ends[NEAR].aboard.kept();
+        let sent = stack.end(NEAR).aboard.kept();
         if let Acked(number) | Awaited(number) | Forgotten(number) | Lost(number) | Resent(number) =
             event
             && number >= sent + patience::READY
@@ -181,8 +239,11 @@ impl Flow {
                 self.causes.found(number);
                 stack.lost.is_bare(number);
             }
-            HostEvent::Ended(why) => self.ends(now, why),
-            HostEvent::Unread => {}
+            HostEvent::Ended(why) => {
+                told.said.ended = Some(why);
+                self.ends(now, why);
+            }
+            HostEvent::Unread => told.said.unread = true,
         }
         Ok(())
     }
@@ -223,7 +284,7 @@ impl Flow {
             }
             return;
         }
-        if stack.ends[NEAR].aboard.has(number) {
+        if stack.end(NEAR).aboard.has(number) {
             stack.lost.gives_up(number);
         }
         told.spurious.push(number);
@@ -233,7 +294,7 @@ impl Flow {
     /// to be.
     fn forget(&mut self) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let reordering = stack.ends[NEAR].host().reordering();
+        let reordering = stack.end_mut(NEAR).host().reordering();
         let kept = reordering + BETWEEN;
         let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(kept));
         if let Some(below) = below {
