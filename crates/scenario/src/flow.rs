@@ -83,9 +83,9 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
     /// Streams over which the application of a stack writes, in each direction that has data: all
-    /// begin together, and each write is shared out among them evenly. More streams let more data be
-    /// on their way where a stack bounds what each may send ahead. The default is one stream. TCP
-    /// has one. Without effect unless `stack` is one of QUIC.
+    /// begin together, and each write is shared out among them evenly. With more streams more data
+    /// may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
+    /// one. Without effect unless `stack` is one of QUIC.
     #[schemars(range(min = 1, max = STREAMS_MAX))]
     pub streams: u32,
     /// Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its

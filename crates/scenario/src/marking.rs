@@ -15,7 +15,7 @@ const CHANCE: f64 = 0.02;
 const WEIGHT: f64 = 0.002;
 
 /// Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
-/// none of others.
+/// none of other connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marks {

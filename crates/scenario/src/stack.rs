@@ -18,7 +18,7 @@ pub struct Packet {
     pub bytes: Vec<u8>,
 }
 
-/// What a header of IP says of congestion, by its two bits (RFC 3168, section 5).
+/// The codepoint of ECN in a header of IP, by its two bits (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
     /// Nothing: no queue may mark it.
@@ -213,15 +213,14 @@ pub trait Host: fmt::Debug + Send {
         false
     }
 
-    /// What the header of IP says of congestion, of the packet that
-    /// [`poll_transmit`](Self::poll_transmit) has returned last. Of a host whose bytes are packets
-    /// of IP it says nothing: that header is among them.
+    /// The codepoint of ECN of the packet that [`poll_transmit`](Self::poll_transmit) has returned
+    /// last. A host whose bytes are packets of IP answers the default: the header is among them.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
 
-    /// What the header of IP says of congestion, of the packet that [`handle`](Self::handle) is
-    /// given next. Called where a [`Connection`] has ECN.
+    /// The codepoint of ECN of the packet that [`handle`](Self::handle) is given next. Called where a
+    /// [`Connection`] has ECN.
     fn hears_ecn(&mut self, _ecn: Ecn) {}
 
     /// Packets that may overtake another one, at most, before that is taken for lost (RFC 9002,
@@ -254,7 +253,7 @@ pub struct Connection {
     /// When it has how many of them, in order; the first at the start of the flow or later. Empty
     /// where it always has more.
     pub writes: Vec<(Time, u64)>,
-    /// What the receiver's application sends back, if it does.
+    /// Data of the receiver's application, if it sends some back.
     pub back: Option<Back>,
     /// Streams over which each application writes, at least 1: each write is shared out among them.
     pub streams: u32,
@@ -264,7 +263,7 @@ pub struct Connection {
     pub seed: u64,
 }
 
-/// What the receiver's application sends back over the same connection.
+/// Data that the receiver's application sends back over the same connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Back {
     /// Bytes that it has in all; `None`: it always has more.

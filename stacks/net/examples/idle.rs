@@ -24,7 +24,7 @@ const SENDERS: [(&str, &str); 6] = [
     ("quiche", "bbr2"),
 ];
 
-/// What a run shows.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The question.

@@ -216,9 +216,9 @@ impl Lab {
         let output = Simulation::new(resolved, self.seed, 0, trace).run(&monitor);
         let entries = resolved.scenario.flows().iter();
         let each = entries.flat_map(|one| (0..one.count).map(|_| one.reverse.is_some()));
-        let ways = each.flat_map(|both| [Some(false), both.then_some(true)]);
-        let ways = ways.flatten().zip(0..);
-        let back = ways.filter(|(back, _)| *back).map(|(_, flow)| flow).collect();
+        let flows = each.flat_map(|both| [Some(false), both.then_some(true)]);
+        let flows = flows.flatten().zip(0..);
+        let back = flows.filter(|(back, _)| *back).map(|(_, flow)| flow).collect();
         monitor.stuck().map_or_else(|| Ok(Run::new(output, back)), Err)
     }
 }

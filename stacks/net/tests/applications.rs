@@ -1,4 +1,4 @@
-//! What applications do over each stack: writes with pauses, data in both directions, requests and
+//! Applications over each stack: writes with pauses, data in both directions, requests and
 //! replies, and several streams.
 
 use burstlab_net::{Lab, PacketRow, Run};
@@ -143,8 +143,8 @@ fn a_lost_burst_is_recovered_in_both_directions() {
             assert_eq!(flow.bytes_delivered, 300_000, "{stack}");
             let lost = flow.packets_lost;
             assert!(lost > 0 && flow.retransmissions > 0, "{stack} {number}: {flow:?}");
-            let told = run.reactions().into_iter().filter(|one| one.flow == number as u32);
-            assert!(told.map(|one| one.lost_packets).sum::<u64>() > 0, "{stack} {number}");
+            let seen = run.reactions().into_iter().filter(|one| one.flow == number as u32);
+            assert!(seen.map(|one| one.lost_packets).sum::<u64>() > 0, "{stack} {number}");
         }
     }
 }

@@ -10,7 +10,7 @@ use burstlab_net::{
 use burstlab_stacks::AllStacks;
 use serde_json::{Value, json};
 
-/// A host that is asked and told all, and a count of the marks that come to it.
+/// A host that is asked and given all, and a count of the marks that come to it.
 #[derive(Debug)]
 struct Counting(Box<dyn Host>, Arc<AtomicU64>);
 
@@ -107,7 +107,7 @@ fn a_path_that_bleaches_marks_nothing() {
         let (run, marks) = counted(&lab(&flow).watching_windows(), stack);
         let flow = &run.summary().flows[0];
         assert_eq!((flow.packets_marked, marks), (0, [0; 2]), "{stack}");
-        assert_eq!(cuts(&run), 0, "{stack}: nothing is lost, and nothing tells of the queue");
+        assert_eq!(cuts(&run), 0, "{stack}: nothing is lost, and nothing reports the queue");
         let warnings = run.summary().warnings.join(" ");
         assert!(warnings.contains("access.marking marks nothing"), "{warnings}");
     }

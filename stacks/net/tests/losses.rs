@@ -27,7 +27,7 @@ fn seeds() -> u64 {
     asked.map_or(4, |asked| asked.parse().expect("a number of seeds"))
 }
 
-/// What a run carries: data one way, or both ways.
+/// Flows: with data in one direction, or both ways.
 const ONE_WAY: &str = r#"{"bytes": "100 KB"}"#;
 const BOTH_WAYS: &str = r#"{"bytes": "60 KB", "reverse": {"bytes": "60 KB", "start": "5 ms"}}"#;
 const REPLY: &str = r#"{"bytes": "2 KB", "reverse": {"bytes": "100 KB", "reply": true}}"#;

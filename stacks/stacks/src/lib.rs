@@ -120,7 +120,7 @@ fn congestion_control(connection: &Connection, known: &'static [&'static str]) -
     known.iter().find(|name| **name == named).expect("the names of a connection were checked")
 }
 
-/// What the application of an end has to write, over which streams, and when.
+/// Data that the application of an end has to write, over which streams, and when.
 #[derive(Debug)]
 struct Supply {
     /// Bytes that it has, and has not written, of each stream: all of them where it always has

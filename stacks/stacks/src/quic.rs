@@ -24,7 +24,7 @@ macro_rules! quic_host {
             near: bool,
             /// Whether both ends have data.
             both: bool,
-            /// What the application has yet to write, and over which streams; which of them it has
+            /// Data that the application has yet to write, and its streams; which of them it has
             /// closed, and how many are acknowledged whole.
             supply: Supply,
             streams: Vec<(StreamId, bool)>,
@@ -33,7 +33,7 @@ macro_rules! quic_host {
             /// Streams of the other end that go on.
             incoming: Vec<StreamId>,
             received: u64,
-            /// What headers of IP say of congestion: of the last datagram, and of that which comes.
+            /// Codepoints of ECN: of the last datagram, and of that which comes.
             ecn: Ecn,
             came: Ecn,
             /// Datagrams of the endpoint itself, such as a refusal.
@@ -127,7 +127,7 @@ macro_rules! quic_host {
             }
         }
 
-        /// What a stack says of congestion, as the engine has it.
+        /// A codepoint of ECN, as the engine has it.
         fn codepoint(ecn: EcnCodepoint) -> Ecn {
             match ecn {
                 EcnCodepoint::Ect0 => Ecn::Ect0,

@@ -388,7 +388,7 @@ fn read(connection: &mut Connection, first: u64, count: usize) -> u64 {
     sum
 }
 
-/// What both ends know of the datagrams of one of them that are on their way: quiche tells neither
+/// Facts that both ends know of the datagrams of one of them in flight: quiche says neither
 /// which packets are acknowledged nor which are lost, only how many. A datagram is known by its
 /// end, the seal of its last packet (RFC 9001, section 5.3).
 #[derive(Debug, Default)]

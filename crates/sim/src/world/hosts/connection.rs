@@ -226,7 +226,7 @@ impl Flow {
             && self.receiver.poll_timeout().is_none()
     }
 
-    /// Whether nothing of it is on its way.
+    /// Whether no packet of it is in flight.
     pub(super) fn is_settled(&self) -> bool {
         self.tally.is_settled()
     }

@@ -55,7 +55,7 @@ pub(super) struct Stack {
     received: u64,
     /// Whether its hosts send by themselves, as fast as a machine lets them.
     live: bool,
-    /// What its receiver had when measuring began, and what its sender had told.
+    /// Bytes that its receiver had when measuring began, and the counts of its sender.
     before: (u64, Counts),
     /// Draws by which queues mark.
     drawn: u64,
@@ -65,7 +65,7 @@ pub(super) struct Stack {
     marked: u64,
 }
 
-/// What a sender has told.
+/// Counts of the reports of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Packets taken for lost or sent again, and repairs of what is not in one yet.
@@ -146,7 +146,7 @@ impl Stack {
         self.end(NEAR).aboard.kept() > 0 && !self.ends.iter().flatten().any(alarm)
     }
 
-    /// Whether neither host has an alarm, and nothing is under way.
+    /// Whether neither host has an alarm, and no packet is in flight.
     fn rests(&self, flow: &Flow) -> bool {
         self.is_silent() && flow.is_settled()
     }
@@ -205,7 +205,7 @@ impl Stack {
         (bytes, count, (count > 0).then(|| sum / count as f64))
     }
 
-    /// Puts what the sender told in its place.
+    /// Puts the reports of the sender in their place.
     pub(super) fn tell(&self, summary: &mut FlowSummary) {
         summary.packets_sent = self.end(NEAR).aboard.kept();
         summary.retransmissions = self.counts.repaired;
@@ -232,10 +232,10 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
     let mut rest = flows;
     while let Some(entry) = each.next().filter(|_| !rest.is_empty()) {
         let both = entry.reverse.is_some();
-        let (ways, others) = std::mem::take(&mut rest).split_at_mut(1 + usize::from(both));
-        rest = others;
+        let (pair, later) = std::mem::take(&mut rest).split_at_mut(1 + usize::from(both));
+        rest = later;
         let Some(stack) = &entry.stack else { continue };
-        let flow = &ways[0];
+        let flow = &pair[0];
         let [share, _] = draws.uniforms(flow.key);
         let connection = Connection {
             flow: flow.id,
@@ -243,7 +243,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
             writes: flow.writes.iter().flatten().rev().copied().collect(),
-            back: ways.get(1).map(Flow::written_back),
+            back: pair.get(1).map(Flow::written_back),
             streams: entry.streams,
             ecn: entry.ecn,
             // 53 bits, as many as a draw has.
@@ -252,7 +252,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
         let [near, far] = stacks.hosts(&connection).map(Some);
         let kind = (connection.stack == LIVE, entry.ecn);
         let pairs = if both { vec![[near, None], [far, None]] } else { vec![[near, far]] };
-        for (flow, hosts) in ways.iter_mut().zip(pairs) {
+        for (flow, hosts) in pair.iter_mut().zip(pairs) {
             flow.stack = Some(Box::new(Stack::new(hosts, kind, &weight)));
         }
     }
@@ -264,7 +264,7 @@ impl Flow {
         self.stack.is_some()
     }
 
-    /// What the application of a flow back writes.
+    /// The writes of the application of a flow back.
     fn written_back(&self) -> Back {
         let reply = self.replies();
         let wait = reply.unwrap_or_default();
@@ -299,8 +299,8 @@ impl Hosts {
         }
     }
 
-    /// Whether a flow is dead, and of its connection all is: no host has an alarm, and nothing is
-    /// under way.
+    /// Whether a flow is dead, and of its connection all is: no host has an alarm, and no packet
+    /// is in flight.
     pub(in crate::world) fn is_dead(&self, flow: &Flow) -> bool {
         let other = flow.other_way().map(|other| &self.flows[other as usize]);
         let rests = |other: &Flow| other.stack.as_ref().is_none_or(|stack| stack.rests(other));

@@ -24,12 +24,12 @@ impl Weight {
     }
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sent {
     pub(super) packet: Packet,
     pub(super) cargo: Cargo,
-    /// What its header of IP says of congestion, where the network carries that.
+    /// Its codepoint of ECN, where the network carries that.
     pub(super) ecn: Ecn,
 }
 

@@ -33,7 +33,7 @@ struct Told {
     said: Said,
 }
 
-/// What else a sender has said.
+/// Other reports of a sender.
 #[derive(Default)]
 struct Said {
     /// All of the flow is acknowledged now, for the first time.
@@ -172,8 +172,8 @@ impl Flow {
         Ok(())
     }
 
-    /// The sender, a stack, tells what it has to tell; answers what is of no concern to this flow
-    /// alone.
+    /// Hears all that the sender, a stack, has to report; answers the part of it that concerns the
+    /// other direction too.
     fn sender_tells(
         &mut self,
         now: Time,
@@ -199,12 +199,14 @@ impl Flow {
         if done {
             self.completed = Some(now);
         }
-        Ok(Said { done, ..told.said })
+        let Told { said, .. } = told;
+        Ok(Said { done, ..said })
     }
 
     /// The sender, a stack, tells something.
     fn told(&mut self, now: Time, event: HostEvent, told: &mut Told) -> Result<(), String> {
         use HostEvent::{Acked, Awaited, Forgotten, Lost, Resent};
+        let Told { said, .. } = &mut *told;
         let stack = self.stack.as_mut().expect("the flow has a stack");
         let sent = stack.end(NEAR).aboard.kept();
         if let Acked(number) | Awaited(number) | Forgotten(number) | Lost(number) | Resent(number) =
@@ -240,10 +242,10 @@ impl Flow {
                 stack.lost.is_bare(number);
             }
             HostEvent::Ended(why) => {
-                told.said.ended = Some(why);
+                said.ended = Some(why);
                 self.ends(now, why);
             }
-            HostEvent::Unread => told.said.unread = true,
+            HostEvent::Unread => said.unread = true,
         }
         Ok(())
     }
