@@ -913,7 +913,7 @@ class Marks(_Section):
     """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it ...
 
     Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
-    none of others.
+    none of other connections.
 
     Parameters
     ----------
@@ -2075,14 +2075,13 @@ class Flow(_Section):
         that the stack uses by itself.
     streams : int, default 1
         Streams over which the application of a stack writes, in each direction that has data: all
-        begin together, and each write is shared out among them evenly. More streams let more data
-        be on their way where a stack bounds what each may send ahead. The default is one stream.
-        TCP has one. Without effect unless `stack` is one of QUIC. From 1 to 100.
+        begin together, and each write is shared out among them evenly. With more streams more data
+        may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
+        one, and more are refused. From 1 to 100.
     ecn : bool, default False
         Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
         hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
-        stack finds that out. Needs a queue with `marking`. Without effect unless `stack` is one
-        that has ECN.
+        stack finds that out. Needs a queue with `marking`, and a stack that has ECN.
     tcp : Tcp, optional
         TCP parameters of this flow, over those of `[tcp]`.
     """

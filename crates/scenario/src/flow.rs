@@ -85,13 +85,12 @@ pub struct Flow {
     /// Streams over which the application of a stack writes, in each direction that has data: all
     /// begin together, and each write is shared out among them evenly. With more streams more data
     /// may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
-    /// one. Without effect unless `stack` is one of QUIC.
+    /// one, and more are refused.
     #[schemars(range(min = 1, max = STREAMS_MAX))]
     pub streams: u32,
     /// Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
     /// hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
-    /// stack finds that out. Needs a queue with `marking`. Without effect unless `stack` is one that
-    /// has ECN.
+    /// stack finds that out. Needs a queue with `marking`, and a stack that has ECN.
     pub ecn: bool,
     /// TCP parameters of this flow, over those of `[tcp]`.
     pub tcp: Overrides,

@@ -219,8 +219,8 @@ pub trait Host: fmt::Debug + Send {
         Ecn::NotEct
     }
 
-    /// The codepoint of ECN of the packet that [`handle`](Self::handle) is given next. Called where a
-    /// [`Connection`] has ECN.
+    /// The codepoint of ECN of the packet that [`handle`](Self::handle) is given next. Called where
+    /// a [`Connection`] has ECN.
     fn hears_ecn(&mut self, _ecn: Ecn) {}
 
     /// Packets that may overtake another one, at most, before that is taken for lost (RFC 9002,
@@ -359,8 +359,8 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<()
     };
     if flow.ecn && !scenario.has_marking() {
         let problem = "no queue marks packets";
-        let fix = "write access.marking = { above = \"30 KB\" }, or marking of access.receiver, edge \
-                   or ops; or remove it";
+        let fix = "write access.marking = { above = \"30 KB\" }, or marking of access.receiver, \
+                   edge or ops; or remove it";
         return refuse("ecn", "true".into(), problem, fix);
     }
     if flow.tcp != super::Overrides::default() {

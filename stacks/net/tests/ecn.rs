@@ -1,5 +1,5 @@
-//! Explicit congestion notification (RFC 9000, section 13.4): what a stack says of its packets decides
-//! whether a queue marks them, and the stack at the other end hears of the marks.
+//! Explicit congestion notification (RFC 9000, section 13.4): the codepoint that a stack sets
+//! decides whether a queue marks its packet, and the stack at the other end hears of the mark.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -63,7 +63,7 @@ impl Tally {
     }
 
     /// Whether nothing is on its way.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
     }
@@ -224,11 +224,6 @@ impl Flow {
         self.tally().is_settled()
             && self.sender.poll_timeout().is_none()
             && self.receiver.poll_timeout().is_none()
-    }
-
-    /// Whether no packet of it is in flight.
-    pub(super) fn is_settled(&self) -> bool {
-        self.tally.is_settled()
     }
 
     /// Whether data wait, nothing of it is under way or to be written, and no timer is set.

@@ -83,18 +83,6 @@ impl Flow {
         self.other.as_ref().is_some_and(|other| other.back)
     }
 
-    /// How long after the arrival of all of the other direction it begins to write, if it replies.
-    pub(super) fn replies(&self) -> Option<Span> {
-        self.other.as_ref().and_then(|other| other.replies)
-    }
-
-    /// All of the other direction has arrived `now`: it replies, if it does so.
-    pub(super) fn begins_to_reply(&mut self, now: Time) {
-        if let Some(wait) = self.replies() {
-            self.begin(now.saturating_add(wait));
-        }
-    }
-
     /// When its SYN was acknowledged, if the receiver at its host is yet to be told.
     fn takes_opened(&mut self) -> Option<Time> {
         self.other.as_mut().and_then(|other| other.opened.take())
@@ -106,6 +94,18 @@ impl Flow {
         for (due, _) in self.writes.iter_mut().flatten() {
             *due = at + due.since(Time::ZERO);
         }
+    }
+}
+
+/// How long after the arrival of all of the other direction a flow begins to write, if it replies.
+pub(super) fn replies(flow: &Flow) -> Option<Span> {
+    flow.other.as_ref().and_then(|other| other.replies)
+}
+
+/// All of the other direction has arrived `now`: the flow back replies, if it does so.
+pub(super) fn begin_to_reply(flow: &mut Flow, now: Time) {
+    if let Some(wait) = replies(flow) {
+        flow.begin(now.saturating_add(wait));
     }
 }
 

@@ -15,11 +15,12 @@ use burstlab_kernel::RandomSource;
 use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::{Span, Time};
 
-use self::aboard::{Aboard, Sent, Weight};
+use self::aboard::{Aboard, Kept, Weight};
 use self::lost::LostCargo;
 use self::patience::Busy;
 use super::Hosts;
 use super::connection::{Alarm, Flow};
+use super::other_way::replies;
 use crate::measure::{FlowSummary, SentRow};
 use crate::scenario::{
     Back, Cargo, Connection, Ecn, Ending, Host, HostState, LIVE, Packet as Datagram, Resolved,
@@ -148,7 +149,7 @@ impl Stack {
 
     /// Whether neither host has an alarm, and no packet is in flight.
     fn rests(&self, flow: &Flow) -> bool {
-        self.is_silent() && flow.is_settled()
+        self.is_silent() && flow.tally.is_settled()
     }
 
     /// A data packet is lost; returns whether the sender still waits for it.
@@ -243,7 +244,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
             writes: flow.writes.iter().flatten().rev().copied().collect(),
-            back: pair.get(1).map(Flow::written_back),
+            back: pair.get(1).map(written_back),
             streams: entry.streams,
             ecn: entry.ecn,
             // 53 bits, as many as a draw has.
@@ -258,22 +259,30 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
     }
 }
 
+/// The writes of the application of a flow back.
+fn written_back(flow: &Flow) -> Back {
+    let reply = replies(flow);
+    let wait = reply.unwrap_or_default();
+    let writes = match &flow.writes {
+        Some(writes) => writes.iter().rev().map(|&(at, bytes)| (at + wait, bytes)).collect(),
+        None if reply.is_some() => vec![(Time::ZERO + wait, u64::MAX)],
+        None => vec![(flow.start, u64::MAX)],
+    };
+    Back { bytes: flow.bytes, writes, reply: reply.is_some() }
+}
+
+/// Whether a flow is dead, and of its connection all is: no host has an alarm, and no packet is in
+/// flight.
+pub(in crate::world) fn is_dead(hosts: &Hosts, flow: &Flow) -> bool {
+    let other = flow.other_way().map(|other| &hosts.flows[other as usize]);
+    let rests = |other: &Flow| other.stack.as_ref().is_none_or(|stack| stack.rests(other));
+    flow.is_dead() && other.is_none_or(rests)
+}
+
 impl Flow {
     /// Whether its hosts are third-party.
     pub(in crate::world) fn is_third_party(&self) -> bool {
         self.stack.is_some()
-    }
-
-    /// The writes of the application of a flow back.
-    fn written_back(&self) -> Back {
-        let reply = self.replies();
-        let wait = reply.unwrap_or_default();
-        let writes = match &self.writes {
-            Some(writes) => writes.iter().rev().map(|&(at, bytes)| (at + wait, bytes)).collect(),
-            None if reply.is_some() => vec![(Time::ZERO + wait, u64::MAX)],
-            None => vec![(self.start, u64::MAX)],
-        };
-        Back { bytes: self.bytes, writes, reply: reply.is_some() }
     }
 }
 
@@ -297,14 +306,6 @@ impl Hosts {
             Some(other) if side == FAR => (other, NEAR),
             _ => (index, side),
         }
-    }
-
-    /// Whether a flow is dead, and of its connection all is: no host has an alarm, and no packet
-    /// is in flight.
-    pub(in crate::world) fn is_dead(&self, flow: &Flow) -> bool {
-        let other = flow.other_way().map(|other| &self.flows[other as usize]);
-        let rests = |other: &Flow| other.stack.as_ref().is_none_or(|stack| stack.rests(other));
-        flow.is_dead() && other.is_none_or(rests)
     }
 
     /// A flow with a stack begins at one of its ends. Answers, as the two below do, whether all of
@@ -428,7 +429,7 @@ impl Hosts {
         flow.digest.add(now, 8, size);
         let carried = flow.stack.as_ref().is_some_and(|stack| stack.ecn);
         let ecn = if carried { ecn } else { Ecn::NotEct };
-        let sent = Sent { packet: datagram, cargo, ecn };
+        let sent = Kept { packet: datagram, cargo, ecn };
         Some(match side {
             NEAR => Packet::Data(self.stack_transmits(now, index, sent, context)),
             _ => Packet::Ack(self.stack_answers(now, index, sent, context)),
@@ -450,7 +451,7 @@ impl Hosts {
         &mut self,
         now: Time,
         index: u32,
-        sent: Sent,
+        sent: Kept,
         context: &mut Context,
     ) -> DataPacket {
         let stack = self.stack_of(index);
@@ -476,7 +477,7 @@ impl Hosts {
         &mut self,
         now: Time,
         index: u32,
-        sent: Sent,
+        sent: Kept,
         context: &mut Context,
     ) -> AckPacket {
         let (size, cargo) = (sent.packet.size, sent.cargo);

@@ -19,7 +19,7 @@ pub(super) struct Exchange {
     numbers: Vec<u64>,
     sent: u64,
     carries: Carries,
-    /// Bytes that have to come before it sends as many packets as stand beside them.
+    /// Bytes that have to come, and as many packets as it sends then.
     awaits: Option<(u64, u64)>,
 }
 

@@ -26,7 +26,7 @@ impl Weight {
 
 /// A packet in flight.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sent {
+pub(super) struct Kept {
     pub(super) packet: Packet,
     pub(super) cargo: Cargo,
     /// Its codepoint of ECN, where the network carries that.
@@ -36,7 +36,7 @@ pub(super) struct Sent {
 /// Packets on their way, each in the place of its number.
 #[derive(Debug, Default)]
 pub(super) struct Aboard {
-    packets: VecDeque<Option<Sent>>,
+    packets: VecDeque<Option<Kept>>,
     /// The number of the first place.
     first: u64,
     weight: Weight,
@@ -59,7 +59,7 @@ impl Aboard {
     }
 
     /// Keeps a packet; returns its number.
-    pub(super) fn keep(&mut self, sent: Sent) -> u64 {
+    pub(super) fn keep(&mut self, sent: Kept) -> u64 {
         let number = self.kept();
         self.weight.set(self.weight.bytes() + sent.packet.bytes.len() as u64 + EACH);
         self.packets.push_back(Some(sent));
@@ -73,13 +73,13 @@ impl Aboard {
     }
 
     /// The packet `number`, if it is on its way.
-    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Sent> {
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Kept> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.packets.get_mut(place)?.as_mut()
     }
 
     /// The packet `number` has arrived, or is lost.
-    pub(super) fn take(&mut self, number: u64) -> Option<Sent> {
+    pub(super) fn take(&mut self, number: u64) -> Option<Kept> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let taken = self.packets.get_mut(place)?.take();
         if let Some(sent) = &taken {
@@ -103,7 +103,7 @@ mod tests {
         let mut aboard = Aboard::default();
         let sent = |size| {
             let packet = Packet { size: Bytes::new(size), bytes: vec![7; 3] };
-            Sent { packet, cargo: Cargo::default(), ecn: Ecn::NotEct }
+            Kept { packet, cargo: Cargo::default(), ecn: Ecn::NotEct }
         };
         assert_eq!([1, 2, 3].map(|size| aboard.keep(sent(size))), [0, 1, 2]);
         assert_eq!(aboard.weight(), 3 * (EACH + 3));

@@ -4,13 +4,14 @@
 use burstlab_units::Time;
 
 use super::patience;
-use super::{FAR, Flow, Hosts, NEAR};
+use super::{FAR, Flow, Hosts, NEAR, Stack};
 use crate::measure::loss::{Causes, Loss};
 use crate::measure::{
     CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SenderNow, SenderState,
 };
 use crate::scenario::{Ending, HostEvent};
 use crate::world::context::Context;
+use crate::world::hosts::other_way::begin_to_reply;
 
 /// Packets with numbers of their own, such as those of a handshake, that may lie between a lost one
 /// and the one whose ACK tells of it.
@@ -104,72 +105,70 @@ impl Hosts {
         let received = self.stack_of(index).state(NEAR).received;
         let flow = &mut self.flows[other as usize];
         let open = flow.received.is_none();
+        let stack = flow.stack.as_mut().expect("both flows of a connection have a stack");
         if said.unread {
-            flow.goes_unread();
+            stack.goes_unread();
         }
-        if let Some(why) = said.ended {
-            flow.receiver_ends(now, why);
+        if let Some(why) = said.ended.filter(|_| open) {
+            stack.receiver_ends(now, why);
         }
-        flow.takes(now, received)?;
+        takes(flow, now, received)?;
         if open && flow.received.is_some() {
-            self.flows[index as usize].begins_to_reply(now);
+            begin_to_reply(&mut self.flows[index as usize], now);
         }
         Ok(said.done)
     }
+}
+
+impl Stack {
+    /// Its connection is dead, as its receiver says.
+    fn receiver_ends(&mut self, now: Time, why: Ending) {
+        self.ended[FAR].get_or_insert((now, why));
+    }
+
+    /// Its receiver could not read the packet that came last.
+    fn goes_unread(&mut self) {
+        if let Some((number, cargo)) = self.came {
+            self.lost.goes_unread(number, cargo);
+        }
+    }
+}
+
+/// So many bytes have come to the application of the receiver of a flow.
+fn takes(flow: &mut Flow, now: Time, received: u64) -> Result<(), String> {
+    let stack = flow.stack.as_mut().expect("the flow has a stack");
+    if received < stack.received {
+        let before = stack.received;
+        return Err(format!("has {received} bytes for its application, and had {before}"));
+    }
+    let came = flow.tally.delivered_bytes;
+    if received > came && !stack.live {
+        return Err(format!("has {received} bytes for its application, of {came} that came"));
+    }
+    stack.received = received;
+    let all = flow.bytes.is_some_and(|bytes| received >= bytes);
+    if all && flow.received.is_none() {
+        flow.received = Some(now);
+    }
+    Ok(())
 }
 
 impl Flow {
     /// The receiver, a stack, tells what it has to tell; answers what is wrong with that, as the
     /// sender does.
     fn receiver_tells(&mut self, now: Time) -> Result<(), String> {
-        let stack = self.stack.as_ref().expect("the flow has a stack");
+        let stack = self.stack.as_mut().expect("the flow has a stack");
         let mut left = patience::events(stack.end(FAR).aboard.kept());
-        while let Some(event) = self.stack.as_mut().and_then(|s| s.end_mut(FAR).host().poll_event())
-        {
+        while let Some(event) = stack.end_mut(FAR).host().poll_event() {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             match event {
-                HostEvent::Ended(why) => self.receiver_ends(now, why),
-                HostEvent::Unread => self.goes_unread(),
+                HostEvent::Ended(why) if self.received.is_none() => stack.receiver_ends(now, why),
+                HostEvent::Unread => stack.goes_unread(),
                 _ => {}
             }
         }
-        let received = self.stack.as_ref().expect("the flow has a stack").state(FAR).received;
-        self.takes(now, received)
-    }
-
-    /// Its connection is dead, as its receiver says.
-    fn receiver_ends(&mut self, now: Time, why: Ending) {
-        let stack = self.stack.as_mut().expect("the flow has a stack");
-        if self.received.is_none() {
-            stack.ended[FAR].get_or_insert((now, why));
-        }
-    }
-
-    /// Its receiver could not read the packet that came last.
-    fn goes_unread(&mut self) {
-        let stack = self.stack.as_mut().expect("the flow has a stack");
-        if let Some((number, cargo)) = stack.came {
-            stack.lost.goes_unread(number, cargo);
-        }
-    }
-
-    /// So many bytes have come to the application of its receiver.
-    fn takes(&mut self, now: Time, received: u64) -> Result<(), String> {
-        let stack = self.stack.as_mut().expect("the flow has a stack");
-        if received < stack.received {
-            let before = stack.received;
-            return Err(format!("has {received} bytes for its application, and had {before}"));
-        }
-        let came = self.tally.delivered_bytes;
-        if received > came && !stack.live {
-            return Err(format!("has {received} bytes for its application, of {came} that came"));
-        }
-        stack.received = received;
-        let all = self.bytes.is_some_and(|bytes| received >= bytes);
-        if all && self.received.is_none() {
-            self.received = Some(now);
-        }
-        Ok(())
+        let received = stack.state(FAR).received;
+        takes(self, now, received)
     }
 
     /// Hears all that the sender, a stack, has to report; answers the part of it that concerns the
