@@ -241,7 +241,8 @@ fn data_of_a_stack_go_both_ways() {
             assert!(flow.completed_s.is_some() && flow.bytes_delivered >= bytes, "{flow:?}");
             assert_eq!(flow.packets_sent, flow.packets_delivered + flow.packets_lost);
             assert!(flow.packets_lost > 20 && flow.fast_retransmits > 5, "{flow:?}");
-            assert_eq!(flow.spurious_retransmissions, 0, "{flow:?}");
+            // ACKs are lost too here, and nobody sends them again.
+            assert!(flow.spurious_retransmissions < flow.retransmissions, "{flow:?}");
         }
         assert_eq!(back.label, "exchange (back)");
         let packets = table(&output, "packets");

@@ -26,7 +26,7 @@ pub(crate) struct Simple;
 impl Stacks for Simple {
     fn names(&self) -> Vec<&str> {
         let bad = BAD.iter().map(|(name, _)| *name);
-        ["simple", "repairing", "exchange"].into_iter().chain(bad).chain(["silent"]).collect()
+        ["simple", "repairing"].into_iter().chain(bad).chain(["silent", "exchange"]).collect()
     }
 
     fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
