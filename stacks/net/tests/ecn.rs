@@ -4,9 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use burstlab_net::{
-    Cargo, Connection, Ecn, Host, HostEvent, HostState, Lab, Packet, Run, Stacks, Time,
-};
+use burstlab_net::{Cargo, Connection, Ecn, Host, HostEvent, HostState, Lab, Packet, Run, Time};
 use burstlab_stacks::AllStacks;
 use serde_json::{Value, json};
 
