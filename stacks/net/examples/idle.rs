@@ -26,21 +26,21 @@ const SENDERS: [(&str, &str); 6] = [
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The question.
-    pub question: &'static str,
+    pub(crate) question: &'static str,
     /// The sender.
-    pub sender: String,
+    pub(crate) sender: String,
     /// A time: of the pause, or since the beginning, in seconds.
-    pub x_s: f64,
+    pub(crate) x_s: f64,
     /// A window, in packets: before the pause, or then.
-    pub before: f64,
+    pub(crate) before: f64,
     /// The largest window of the ten round trips after the pause, in packets.
-    pub after: f64,
+    pub(crate) after: f64,
     /// How long the last write took to be acknowledged, in seconds.
-    pub took_s: f64,
+    pub(crate) took_s: f64,
     /// Packets lost after the pause.
-    pub lost: usize,
+    pub(crate) lost: usize,
 }
 
 /// 40 Mb/s, 20 ms there and back, bursts of what comes within 1 ms, a queue of 70 packets, which is
@@ -117,7 +117,7 @@ fn after_a_trickle(stacks: &Arc<dyn Stacks>, sender: (&str, &str)) -> Vec<Shown>
 }
 
 /// All runs of a question, or of all.
-pub fn all(question: Option<&str>) -> Vec<Shown> {
+pub(crate) fn all(question: Option<&str>) -> Vec<Shown> {
     let stacks = AllStacks::shared();
     let known = stacks.names();
     let mut found = Vec::new();
