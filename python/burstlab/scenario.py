@@ -910,9 +910,10 @@ class Access(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Marks(_Section):
-    """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn`; it drops none of ...
+    """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it ...
 
-    Which packets a queue marks (RFC 3168): of connections with `tcp.ecn`; it drops none of others.
+    Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
+    none of other connections.
 
     Parameters
     ----------
@@ -2072,6 +2073,15 @@ class Flow(_Section):
     congestion_control : str, optional
         The congestion control of the stack, by its name there, such as `cubic`; absent: the one
         that the stack uses by itself.
+    streams : int, default 1
+        Streams over which the application of a stack writes, in each direction that has data: all
+        begin together, and each write is shared out among them evenly. With more streams more data
+        may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
+        one, and more are refused. From 1 to 100.
+    ecn : bool, default False
+        Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
+        hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
+        stack finds that out. Needs a queue with `marking`, and a stack that has ECN.
     tcp : Tcp, optional
         TCP parameters of this flow, over those of `[tcp]`.
     """
@@ -2091,6 +2101,8 @@ class Flow(_Section):
     reverse: Reverse | Mapping[str, Any] | None = None
     stack: str | None = None
     congestion_control: str | None = None
+    streams: int | None = None
+    ecn: bool | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
 
 

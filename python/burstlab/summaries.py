@@ -123,6 +123,7 @@ class FlowSummary(TypedDict):
     completed_s: float | None
     ended: str | None
     ended_s: float | None
+    packets_marked: int
 
 
 class Confusion(TypedDict):

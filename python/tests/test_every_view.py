@@ -43,9 +43,12 @@ KINDS: dict[str, Any] = {
     "noq": {"stack": "noq", "congestion_control": "bbr3"},
     "quiche": {"stack": "quiche"},
     "smoltcp": {"stack": "smoltcp", "congestion_control": "cubic"},
+    "quinn both ways": {"stack": "quinn", "reverse": {"bytes": "60 KB"}, "streams": 3},
+    "smoltcp both ways": {"stack": "smoltcp", "reverse": {"bytes": "60 KB", "reply": True}},
     "live": None,
 }
 STACKS = ("quinn", "quinn bbr", "noq", "quiche", "smoltcp")
+BOTH_WAYS = ("quinn both ways", "smoltcp both ways")
 
 EXPORTS = [
     *(["export", "--format", name] for name in FORMATS),
@@ -88,7 +91,7 @@ def results(tmp_path_factory):
             try:
                 bl.resolve(document)
             except bl.ScenarioError:
-                assert kind in STACKS
+                assert kind in (*STACKS, *BOTH_WAYS)
                 pytest.skip(f"this engine does not know {kind}")
             traced = (*TABLES, "datagrams") if datagrams else TABLES
             if kind == "live":
@@ -123,7 +126,7 @@ def test_every_export_plot_and_view_works_or_is_refused(burstlab, results, kind,
         file = tmp_path / (f"{number}.svg" if words[0] == "plot" else str(number))
         if not looked_at(burstlab, where, words, file):
             refused.add(words[2] if words[0] == "export" else words[1])
-    third_party = {"pcapng"} if kind in (*STACKS, "live") else set()
+    third_party = {"pcapng"} if kind in (*STACKS, *BOTH_WAYS, "live") else set()
     # A load needs run.occupancy; what live hosts say to each other has several ports.
     assert refused == {"load"} | third_party | ({"flowmon"} if kind == "live" else set())
 
@@ -212,6 +215,24 @@ def test_a_capture_has_what_third_parties_sent(burstlab, results, kind, tmp_path
     # What the kernel or smoltcp sends is data of the application: zeros.
     if not udp:
         assert any(packet.endswith(bytes(1000)) for packet in packets)
+
+
+@pytest.mark.parametrize("kind", BOTH_WAYS)
+def test_a_capture_has_both_directions_of_a_connection(burstlab, results, kind, tmp_path):
+    where, file = results(kind, datagrams=True), tmp_path / "sender.pcapng"
+    rows = bl.read(where).packets.to_pylist()
+    assert {row["kind"] for row in rows} == {"data"}
+    assert {row["flow"] for row in rows} == {0, 1}
+    assert burstlab("export", where, "--out", file).status == 0
+    packets = in_capture(file)
+    # At the sender of the connection data of the flow back arrive.
+    passed = [row for row in rows if row["flow"] == 0 or row["delivered_ps"] is not None]
+    assert Counter(map(len, packets)) == Counter(row["size_bytes"] for row in passed)
+    ends = Counter((packet[12:16], packet[16:20]) for packet in packets)
+    (one, count), (other, others) = ends.most_common()
+    assert one == other[::-1]
+    counts = Counter(row["flow"] for row in passed)
+    assert sorted((count, others)) == sorted(counts.values())
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")

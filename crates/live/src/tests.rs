@@ -169,6 +169,9 @@ fn packets_come_to_their_hosts_in_runs_and_in_order() {
         congestion_control: None,
         bytes: None,
         writes: Vec::new(),
+        back: None,
+        streams: 1,
+        ecn: false,
         seed: 1,
     };
     let [mut near, _] = live.hosts(&connection(3));

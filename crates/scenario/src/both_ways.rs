@@ -32,10 +32,6 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
         let fix = "write false, or remove reverse";
         return Err(ScenarioError::new("ops.dlcc.acks", "true", problem, fix));
     }
-    if let Some(stack) = &flow.stack {
-        let problem = "a third-party stack sends data in one direction of a connection";
-        return refuse("stack", word(stack), problem, "remove it, or remove reverse");
-    }
     if reverse.script.as_ref().is_some_and(Vec::is_empty) {
         let fix = "list writes, or remove reverse";
         return refuse("reverse.script", "[]".into(), "nothing is written", fix);

@@ -200,13 +200,19 @@ pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check 
     ))
 }
 
+impl Scenario {
+    /// Whether some queue marks packets.
+    pub(super) fn has_marking(&self) -> bool {
+        let access = &self.access;
+        let receivers = access.receiver.as_ref().and_then(|own| own.marking.as_ref());
+        let core = self.ops.as_ref().map_or(&self.edge.marking, |ops| &ops.marking);
+        access.marking.is_some() || receivers.is_some() || core.is_some()
+    }
+}
+
 /// Refuses an endpoint that asks for marks where no queue makes any.
 pub(super) fn marks(scenario: &Scenario, at: &str, own: &Overrides, tcp: &Config) -> Check {
-    let access = &scenario.access;
-    let receivers = access.receiver.as_ref().and_then(|own| own.marking.as_ref());
-    let core = scenario.ops.as_ref().map_or(&scenario.edge.marking, |ops| &ops.marking);
-    let somewhere = access.marking.is_some() || receivers.is_some() || core.is_some();
-    if somewhere || tcp.ecn != Some(true) {
+    if scenario.has_marking() || tcp.ecn != Some(true) {
         return Ok(());
     }
     let dctcp = tcp.window_law == WindowLaw::Dctcp;

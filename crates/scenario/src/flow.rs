@@ -10,6 +10,9 @@ use super::Reverse;
 use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
 use super::write::{WRITES_MAX, Write};
 
+/// Most streams of a connection: as many as quinn and noq let the other end open.
+const STREAMS_MAX: u32 = 100;
+
 /// One connection, or several alike. Without `bytes` and `script` it always has data to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -79,6 +82,16 @@ pub struct Flow {
     /// that the stack uses by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
+    /// Streams over which the application of a stack writes, in each direction that has data: all
+    /// begin together, and each write is shared out among them evenly. With more streams more data
+    /// may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
+    /// one, and more are refused.
+    #[schemars(range(min = 1, max = STREAMS_MAX))]
+    pub streams: u32,
+    /// Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
+    /// hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
+    /// stack finds that out. Needs a queue with `marking`, and a stack that has ECN.
+    pub ecn: bool,
     /// TCP parameters of this flow, over those of `[tcp]`.
     pub tcp: Overrides,
 }
@@ -101,6 +114,8 @@ impl Default for Flow {
             reverse: None,
             stack: None,
             congestion_control: None,
+            streams: 1,
+            ecn: false,
             tcp: Overrides::default(),
         }
     }

@@ -42,10 +42,34 @@ impl Resolved {
             let Some(stack) = flow.stack.as_ref().filter(|_| !flow.is_live()) else { continue };
             let control = flow.congestion_control.as_ref();
             self.warnings.extend(known(index, stack, control, stacks.as_deref())?);
+            able(index, flow, stack, stacks.as_deref())?;
         }
         self.stacks = stacks;
         Ok(self)
     }
+}
+
+/// Refuses more streams than a stack has, and ECN of one that has none.
+fn able(
+    index: usize,
+    flow: &Flow,
+    stack: &str,
+    stacks: Option<&dyn Stacks>,
+) -> Result<(), ScenarioError> {
+    let Some(stacks) = stacks else { return Ok(()) };
+    let at = |field: &str| format!("flows[{index}].{field}");
+    let most = stacks.streams(stack);
+    if flow.streams > most {
+        let problem = format!("a connection of {stack} has at most {most} in each direction");
+        let fix = if most == 1 { "remove it, or name a stack of QUIC" } else { "write fewer" };
+        return Err(ScenarioError::new(at("streams"), flow.streams.to_string(), problem, fix));
+    }
+    if flow.ecn && !stacks.has_ecn(stack) {
+        let problem = format!("{stack} has no ECN");
+        let fix = "remove it, or name a stack that has, such as quinn";
+        return Err(ScenarioError::new(at("ecn"), "true", problem, fix));
+    }
+    Ok(())
 }
 
 /// Refuses a stack that nobody makes, and a congestion control that it has not; returns a warning

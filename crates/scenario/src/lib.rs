@@ -96,7 +96,8 @@ pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use spells::{LinkLoss, LinkLossKind, SpellLengths};
 pub use stack::{
-    Call, Cargo, Carries, Connection, Ending, Host, HostEvent, HostState, Outside, Packet, Stacks,
+    Back, Call, Cargo, Carries, Connection, Ecn, Ending, Host, HostEvent, HostState, Outside,
+    Packet, Stacks,
 };
 pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};

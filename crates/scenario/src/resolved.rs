@@ -130,7 +130,10 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
 /// Whether a queue may mark packets of any host, by the TCP parameters of all entries.
 fn heeds_marks<'a>(scenario: &Scenario, mut all: impl Iterator<Item = &'a Config>) -> bool {
     let flows = scenario.flows.iter().flatten();
-    let mut others = flows.map(|flow| flow.stack.is_some() || flow.reverse.is_some());
+    let mut others = flows.map(|flow| match &flow.stack {
+        Some(_) => flow.ecn || flow.is_live(),
+        None => flow.reverse.is_some(),
+    });
     others.any(|other| other) || all.any(|tcp| tcp.ecn == Some(true))
 }
 

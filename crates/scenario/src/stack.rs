@@ -18,6 +18,20 @@ pub struct Packet {
     pub bytes: Vec<u8>,
 }
 
+/// The codepoint of ECN in a header of IP, by its two bits (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Nothing: no queue may mark it.
+    #[default]
+    NotEct = 0,
+    /// A queue may mark it, and the host uses the other codepoint (RFC 9331).
+    Ect1 = 1,
+    /// A queue may mark it.
+    Ect0 = 2,
+    /// A queue has marked it: it has met congestion.
+    Ce = 3,
+}
+
 /// What a host makes known of itself. Packets are numbered in the order in which
 /// [`poll_transmit`](Host::poll_transmit) returns them, from 0, whatever the stack calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,9 +208,20 @@ pub trait Host: fmt::Debug + Send {
 
     /// A queue marks a packet of this host that is on its way: it has met congestion (RFC 3168).
     /// Returns whether the packet can say so, and now does.
+    /// Not asked of a packet whose [`ecn`](Self::ecn) says it already.
     fn mark(&mut self, _packet: &mut Packet) -> bool {
         false
     }
+
+    /// The codepoint of ECN of the packet that [`poll_transmit`](Self::poll_transmit) has returned
+    /// last. A host whose bytes are packets of IP answers the default: the header is among them.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    /// The codepoint of ECN of the packet that [`handle`](Self::handle) is given next. Called where
+    /// a [`Connection`] has ECN.
+    fn hears_ecn(&mut self, _ecn: Ecn) {}
 
     /// Packets that may overtake another one, at most, before that is taken for lost (RFC 9002,
     /// section 6.1.1).
@@ -228,8 +253,27 @@ pub struct Connection {
     /// When it has how many of them, in order; the first at the start of the flow or later. Empty
     /// where it always has more.
     pub writes: Vec<(Time, u64)>,
+    /// Data of the receiver's application, if it sends some back.
+    pub back: Option<Back>,
+    /// Streams over which each application writes, at least 1: each write is shared out among them.
+    pub streams: u32,
+    /// Whether the network carries what [`Host::ecn`] says.
+    pub ecn: bool,
     /// What all its chances follow from: a number of the seed, the replication and the flow.
     pub seed: u64,
+}
+
+/// Data that the receiver's application sends back over the same connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Back {
+    /// Bytes that it has in all; `None`: it always has more.
+    pub bytes: Option<u64>,
+    /// When it has how many of them, in order. Where it always has more, when that begins, and
+    /// [`u64::MAX`]. Where it replies, times are counted from the arrival of all that the sender's
+    /// application has.
+    pub writes: Vec<(Time, u64)>,
+    /// Whether it replies: it has nothing before all of the other direction has arrived.
+    pub reply: bool,
 }
 
 /// Whoever makes hosts.
@@ -239,6 +283,16 @@ pub trait Stacks: fmt::Debug + Send + Sync {
 
     /// The congestion controls of one of them, that which it uses by itself first.
     fn congestion_controls(&self, stack: &str) -> Vec<&str>;
+
+    /// Streams that a connection of one of them may have in each direction, at most.
+    fn streams(&self, _stack: &str) -> u32 {
+        1
+    }
+
+    /// Whether one of them says in headers of IP what it knows of congestion, and hears of it.
+    fn has_ecn(&self, _stack: &str) -> bool {
+        false
+    }
 
     /// Whether a run with a congestion control repeats: all that it draws follows from the seed of
     /// its [`Connection`].
@@ -290,10 +344,25 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<()
         Err(ScenarioError::new(at(field), value, problem, fix))
     };
     let Some(stack) = &flow.stack else {
+        if flow.streams != 1 {
+            let (problem, fix) =
+                ("our own TCP has one stream", "remove it, or name a stack of QUIC");
+            return refuse("streams", flow.streams.to_string(), problem, fix);
+        }
+        if flow.ecn {
+            let fix = "write tcp.ecn with variant = \"linux\" for our own TCP, or name a stack";
+            return refuse("ecn", "true".into(), "it belongs to a stack", fix);
+        }
         let Some(name) = &flow.congestion_control else { return Ok(()) };
         let fix = "write tcp.variant for our own TCP, or name a stack";
         return refuse("congestion_control", name.clone(), "it belongs to a stack", fix);
     };
+    if flow.ecn && !scenario.has_marking() {
+        let problem = "no queue marks packets";
+        let fix = "write access.marking = { above = \"30 KB\" }, or marking of access.receiver, \
+                   edge or ops; or remove it";
+        return refuse("ecn", "true".into(), problem, fix);
+    }
     if flow.tcp != super::Overrides::default() {
         let problem = "a stack has a transport of its own";
         return refuse("tcp", String::new(), problem, "remove it, or remove stack");

@@ -57,6 +57,9 @@ const UNUSED: &[Rule] = &[
     ("flows[]", &["closes"], |_, flow| {
         flow.get("bytes").is_none() && flow.get("script").is_none() || flow.get("stack").is_some()
     }),
+    ("flows[]", &["streams", "ecn"], |_, flow| {
+        flow.get("stack").is_none_or(|stack| stack == super::LIVE)
+    }),
     ("traffic[]", &["class"], |all, _| all.kind().is_path()),
     ("traffic[]", &["on_mean", "shape"], |_, one| !is(one, "pattern", &["pareto", "sessions"])),
     ("traffic[]", &["off_mean"], |_, one| !is(one, "pattern", &["pareto"])),

@@ -201,7 +201,7 @@ fn unheeded_marks(scenario: &Scenario, heeded: bool) -> Vec<String> {
     let marking = given.into_iter().filter(|(_, given)| *given).map(|(path, _)| {
         format!(
             "{path} marks nothing: no sender lets its packets be marked; write variant = \"linux\" \
-             and ecn = true in [tcp] or of a flow, or remove it"
+             and ecn = true in [tcp] or of a flow, ecn = true of a flow with a stack, or remove it"
         )
     });
     marking.collect()

@@ -163,9 +163,13 @@ class Flows:
             connection = [known]
             if (reverse := flow.get("reverse")) is not None:
                 name = reverse.get("label") or f"{known.label} (back)"
-                back = _facts(tcp, (ends[1], ends[0]), name)
-                ways = ((known, flow), (back, reverse))
-                connection = [_of_both_ways(facts, tcp, way) for facts, way in ways]
+                back = _facts(_OF_A_STACK if known.stack else tcp, (ends[1], ends[0]), name)
+                back = replace(back, quic=known.quic)
+                both = ((known, flow), (back, reverse))
+                if known.stack:
+                    connection = [replace(facts, two_way=True) for facts, _ in both]
+                else:
+                    connection = [_of_both_ways(facts, tcp, entry) for facts, entry in both]
             self._static += connection * int(flow["count"])
         access = result.scenario["access"]
         far = access.get("receiver") or {}

@@ -1,6 +1,8 @@
 //! A run as a capture in the format pcapng, which Wireshark reads. Packets are IPv4 without a link
 //! layer. Datagrams of QUIC are in packets of UDP, beside the secrets that decrypt them.
 
+use std::collections::BTreeSet;
+
 use crate::rows::PacketRow;
 
 /// Blocks of the format, and the key log of TLS among kinds of secrets.
@@ -19,8 +21,9 @@ const PORT: u16 = 443;
 /// Bytes of the headers of IPv4 and UDP.
 pub(crate) const HEADERS: usize = 28;
 
-/// The capture of these packets, in their order, and of a key log.
-pub(crate) fn pcapng(packets: &[PacketRow], key_log: &str) -> Vec<u8> {
+/// The capture of these packets, in their order, and of a key log. Flows that go `back` are over
+/// the connection of the one before.
+pub(crate) fn pcapng(packets: &[PacketRow], back: &BTreeSet<u32>, key_log: &str) -> Vec<u8> {
     let mut file = Vec::new();
     let section = [0x1a2b_3c4d_u32.to_le_bytes(), 1_u32.to_le_bytes(), [0xff; 4], [0xff; 4]];
     block(&mut file, SECTION, &section.concat());
@@ -33,7 +36,7 @@ pub(crate) fn pcapng(packets: &[PacketRow], key_log: &str) -> Vec<u8> {
         block(&mut file, SECRETS, &secrets);
     }
     for packet in packets {
-        let bytes = of_ip(packet);
+        let bytes = of_ip(packet, back.contains(&packet.flow));
         let at = packet.sent_ps / 1000;
         let size = bytes.len() as u32;
         let head = [0, (at >> 32) as u32, at as u32, size, size].map(u32::to_le_bytes);
@@ -52,14 +55,17 @@ fn block(file: &mut Vec<u8>, kind: u32, body: &[u8]) {
     file.extend(size);
 }
 
-/// The packet of IP that a host has sent; of a host over UDP its headers are added.
-fn of_ip(packet: &PacketRow) -> Vec<u8> {
+/// The packet of IP that a host has sent, of a flow that goes back or does not; of a host over UDP
+/// its headers are added.
+fn of_ip(packet: &PacketRow, back: bool) -> Vec<u8> {
     if packet.says.len() == packet.size as usize {
         return packet.says.clone();
     }
     let size = (packet.says.len() + HEADERS) as u16;
-    let host = |near: bool| (0x0a00_0001 + 2 * packet.flow + u32::from(!near)).to_be_bytes();
-    let (from, to) = (host(packet.from_sender), host(!packet.from_sender));
+    let first = packet.flow - u32::from(back);
+    let host = |near: bool| (0x0a00_0001 + 2 * first + u32::from(!near)).to_be_bytes();
+    let near = packet.from_sender != back;
+    let (from, to) = (host(near), host(!near));
     let mut ip =
         [&[0x45, 0][..], &size.to_be_bytes(), &[0, 0, 0x40, 0, 64, 17, 0, 0], &from, &to].concat();
     let sum = ip.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum::<u32>();
@@ -93,9 +99,10 @@ mod tests {
             (127, [10, 0, 0, 255, 10, 0, 1, 0]),
             (40_000, [10, 1, 0x38, 0x81, 10, 1, 0x38, 0x82]),
         ] {
-            assert_eq!(of_ip(&packet(flow, true))[12..20], addresses);
-            let back = of_ip(&packet(flow, false));
-            assert_eq!([&back[16..20], &back[12..16]].concat(), addresses);
+            assert_eq!(of_ip(&packet(flow, true), false)[12..20], addresses);
+            for back in [of_ip(&packet(flow, false), false), of_ip(&packet(flow + 1, true), true)] {
+                assert_eq!([&back[16..20], &back[12..16]].concat(), addresses);
+            }
         }
     }
 }

@@ -27,7 +27,8 @@ use burstlab_sim::{Monitor, Simulation, Trace};
 use serde_json::{Value, json};
 
 pub use burstlab_sim::scenario::{
-    Cargo, Carries, Connection, Ending, Host, HostEvent, HostState, Packet, ScenarioError, Stacks,
+    Back, Cargo, Carries, Connection, Ecn, Ending, Host, HostEvent, HostState, Packet,
+    ScenarioError, Stacks,
 };
 pub use burstlab_units::{Bytes, Span, Time};
 pub use rows::{PacketRow, WindowRow};
@@ -213,7 +214,12 @@ impl Lab {
         let trace = Trace { packets: true, bursts: true, cwnd, ledger: true, datagrams };
         let monitor = Monitor::default().holding(MOST_ROWS);
         let output = Simulation::new(resolved, self.seed, 0, trace).run(&monitor);
-        monitor.stuck().map_or_else(|| Ok(Run::new(output)), Err)
+        let entries = resolved.scenario.flows().iter();
+        let each = entries.flat_map(|one| (0..one.count).map(|_| one.reverse.is_some()));
+        let flows = each.flat_map(|both| [Some(false), both.then_some(true)]);
+        let flows = flows.flatten().zip(0..);
+        let back = flows.filter(|(back, _)| *back).map(|(_, flow)| flow).collect();
+        monitor.stuck().map_or_else(|| Ok(Run::new(output, back)), Err)
     }
 }
 
@@ -238,6 +244,14 @@ impl<F: Fn(&Connection) -> [Box<dyn Host>; 2] + Send + Sync> Stacks for Own<F> {
 
     fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
         Vec::new()
+    }
+
+    fn streams(&self, _stack: &str) -> u32 {
+        u32::MAX
+    }
+
+    fn has_ecn(&self, _stack: &str) -> bool {
+        true
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {

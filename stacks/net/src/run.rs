@@ -10,6 +10,8 @@ use crate::rows::{PacketRow, WindowRow};
 /// A reaction of the sender, and the losses behind it: a row of the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reaction {
+    /// The flow whose sender it is of.
+    pub flow: u32,
     /// When, in seconds.
     pub at_s: f64,
     /// `timeout` (a probe time-out, of QUIC), `fast-retransmit` (packets of one burst are taken for
@@ -29,11 +31,13 @@ pub struct Reaction {
 #[derive(Clone, Debug)]
 pub struct Run {
     output: Output,
+    /// Flows that go back over the connection of the one before.
+    back: BTreeSet<u32>,
 }
 
 impl Run {
-    pub(crate) fn new(output: Output) -> Self {
-        Self { output }
+    pub(crate) fn new(output: Output, back: BTreeSet<u32>) -> Self {
+        Self { output, back }
     }
 
     /// The numbers, as `summary.json` of a result has them.
@@ -78,10 +82,11 @@ impl Run {
     pub fn reactions(&self) -> Vec<Reaction> {
         let kinds = self.labels("ledger", "kind");
         let column = |name| self.numbers("ledger", name);
-        let rows = column("t_ps").into_iter().zip(kinds).zip(column("seq"));
+        let rows = column("flow").into_iter().zip(column("t_ps")).zip(kinds).zip(column("seq"));
         let losses = column("lost_packets").into_iter().zip(column("lost_bursts"));
         let rows = rows.zip(losses.zip(column("burst")));
-        let row = |(((ps, kind), packet), ((lost_packets, lost_bursts), burst))| Reaction {
+        let row = |((((flow, ps), kind), packet), ((lost_packets, lost_bursts), burst))| Reaction {
+            flow: flow as u32,
             at_s: ps as f64 / 1e12,
             kind,
             packet,
@@ -106,7 +111,8 @@ impl Run {
         self.lost_bursts().intersection(&told).copied().collect()
     }
 
-    /// Packets of the sender that were lost, numbered in the order of sending from 0.
+    /// Packets of senders that were lost, numbered in the order of sending from 0: of all flows
+    /// together, and with data in both directions of both.
     #[must_use]
     pub fn lost_packets(&self) -> BTreeSet<u64> {
         let (kinds, fates) = (self.labels("packets", "kind"), self.labels("packets", "fate"));
@@ -214,7 +220,7 @@ impl Run {
     pub fn capture(&self) -> Vec<u8> {
         let packets: Vec<_> =
             self.packets().into_iter().filter(|one| !one.says.is_empty()).collect();
-        capture::pcapng(&packets, &self.key_log())
+        capture::pcapng(&packets, &self.back, &self.key_log())
     }
 
     fn tables(&self, name: &str) -> impl Iterator<Item = &Table> {

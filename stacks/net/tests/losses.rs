@@ -27,6 +27,11 @@ fn seeds() -> u64 {
     asked.map_or(4, |asked| asked.parse().expect("a number of seeds"))
 }
 
+/// Flows: with data in one direction, or both ways.
+const ONE_WAY: &str = r#"{"bytes": "100 KB"}"#;
+const BOTH_WAYS: &str = r#"{"bytes": "60 KB", "reverse": {"bytes": "60 KB", "start": "5 ms"}}"#;
+const REPLY: &str = r#"{"bytes": "2 KB", "reverse": {"bytes": "100 KB", "reply": true}}"#;
+
 /// Lost bursts whose data had come before, as the headers of TCP say: who goes back sends again
 /// what came, and nobody misses that.
 fn needless(run: &Run) -> BTreeSet<u64> {
@@ -37,7 +42,7 @@ fn needless(run: &Run) -> BTreeSet<u64> {
         let ip = &packet.says;
         let word = |at: usize| u32::from_be_bytes([ip[at], ip[at + 1], ip[at + 2], ip[at + 3]]);
         let data = 20 + usize::from(ip[32] >> 4) * 4..ip.len();
-        let bytes = data.map(|at| word(24).wrapping_add(at as u32));
+        let bytes = data.map(|at| (packet.flow, word(24).wrapping_add(at as u32)));
         let old = bytes.clone().all(|byte| came.contains(&byte));
         match (packet.fate, packet.burst) {
             ("lost", Some(burst)) if old => drop(lost.insert(burst)),
@@ -57,22 +62,26 @@ fn check(run: &Run, sure: bool, what: &str) -> usize {
     }
     assert!(silent.is_empty(), "{what}: no row for the bursts {silent:?} of {lost:?}");
     let wrong = run.reactions().into_iter().filter(|one| one.kind == "spurious-retransmission");
-    let wrong: Vec<u64> = wrong.map(|one| one.packet).collect();
-    let gone = run.lost_packets();
+    let wrong: Vec<_> = wrong.map(|one| (one.flow, one.packet)).collect();
+    let gone = run.packets().into_iter().filter(|one| one.from_sender && one.fate == "lost");
+    let gone: BTreeSet<_> = gone.map(|one| (one.flow, one.number)).collect();
     let mistaken: Vec<_> = wrong.iter().filter(|packet| gone.contains(packet)).collect();
     assert!(mistaken.is_empty(), "{what}: lost, and told to be spurious: {mistaken:?}");
-    let flow = &run.summary().flows[0];
     if sure {
         assert!(wrong.is_empty(), "{what}: told to be spurious: {wrong:?}");
     }
-    assert!(flow.ended.is_some() || run.acknowledged_after_s().is_some(), "{what}: {flow:?}");
+    for flow in &run.summary().flows {
+        let ends = flow.ended.is_some() || flow.acknowledged_after_s.is_some();
+        assert!(ends, "{what}: {flow:?}");
+    }
     assert!(run.conserves(), "{what}");
     run.lost_cargo().len()
 }
 
-/// A short transfer with losses, in bursts of what comes within a time, or of single packets.
-fn lab(stack: &str, timer: &str) -> Lab {
-    let lab = Lab::path().losing(0.03).carrying(100_000).lasting(300.0);
+/// Short transfers with losses, in bursts of what comes within a time, or of single packets.
+fn lab(stack: &str, timer: &str, flow: &str) -> Lab {
+    let flow: serde_json::Value = serde_json::from_str(flow).expect("it is JSON");
+    let lab = Lab::path().losing(0.03).with("flows", serde_json::json!([flow])).lasting(300.0);
     let lab = if stack == "smoltcp" { lab.capturing() } else { lab };
     match timer {
         "none" => lab.with("edge", serde_json::json!({"assembly": "none"})),
@@ -81,19 +90,38 @@ fn lab(stack: &str, timer: &str) -> Lab {
 }
 
 /// Runs and checks it with a seed; returns how many bursts were lost.
-fn checked((stack, control, sure): (&str, &str, bool), timer: &str, seed: u64) -> usize {
-    let run = lab(stack, timer).seeded(seed).run(AllStacks::shared(), stack, Some(control));
+fn checked(
+    (stack, control, sure): (&str, &str, bool),
+    (timer, flow): (&str, &str),
+    seed: u64,
+) -> usize {
+    let run = lab(stack, timer, flow).seeded(seed).run(AllStacks::shared(), stack, Some(control));
     let run = run.unwrap_or_else(|error| panic!("{error}"));
-    check(&run, sure, &format!("{stack} {control} {timer} seed {seed}"))
+    check(&run, sure, &format!("{stack} {control} {timer} {flow} seed {seed}"))
+}
+
+/// As [`checked`] over all seeds and both timers; returns how many bursts were lost.
+fn all_seeds(one: (&str, &str, bool), flow: &str) -> usize {
+    let runs = ["none", "1 ms"].map(|timer| (1..=seeds()).map(move |seed| (timer, seed)));
+    let lost = runs.into_iter().flatten().map(|(timer, seed)| checked(one, (timer, flow), seed));
+    lost.sum()
 }
 
 #[test]
 fn what_was_lost_is_never_spurious_and_always_told() {
     let known = AllStacks::shared();
     for &one in ALL.iter().filter(|(stack, ..)| known.names().contains(stack)) {
-        let runs = ["none", "1 ms"].map(|timer| (1..=seeds()).map(move |seed| (timer, seed)));
-        let lost = runs.into_iter().flatten().map(|(timer, seed)| checked(one, timer, seed));
-        assert!(lost.sum::<usize>() > 0, "{one:?}: there is something to tell");
+        assert!(all_seeds(one, ONE_WAY) > 0, "{one:?}: there is something to tell");
+    }
+}
+
+#[test]
+fn the_same_holds_with_data_both_ways() {
+    let known = AllStacks::shared();
+    for &one in ALL.iter().filter(|(stack, ..)| known.names().contains(stack)) {
+        for flow in [BOTH_WAYS, REPLY] {
+            assert!(all_seeds(one, flow) > 0, "{one:?}: there is something to tell");
+        }
     }
 }
 
@@ -116,7 +144,7 @@ fn what_was_once_told_wrongly_is_right() {
         let is = |(stack, control, _): &&(&str, &str, bool)| format!("{stack} {control}") == name;
         let one = ALL.iter().find(is).expect("it is among them");
         if known.names().contains(&one.0) {
-            checked(*one, timer, seed);
+            checked(*one, (timer, ONE_WAY), seed);
         }
     }
 }
@@ -128,10 +156,16 @@ fn a_handshake_that_is_lost_is_no_spurious_loss() {
     for &(stack, control, sure) in ALL.iter().filter(|(s, ..)| known.names().contains(s)) {
         for first in 1..=6 {
             for last in first..=first + 2 {
-                let lab = Lab::path().losing_bursts(first..=last).carrying(20_000).lasting(300.0);
-                let run = lab.run(AllStacks::shared(), stack, Some(control));
-                let run = run.unwrap_or_else(|error| panic!("{error}"));
-                check(&run, sure, &format!("{stack} {control} bursts {first} to {last}"));
+                for flow in [ONE_WAY, BOTH_WAYS] {
+                    let lab = lab(stack, "1 ms", flow).losing_bursts(first..=last);
+                    let run = lab.run(AllStacks::shared(), stack, Some(control));
+                    let run = run.unwrap_or_else(|error| panic!("{error}"));
+                    check(
+                        &run,
+                        sure,
+                        &format!("{stack} {control} bursts {first} to {last} {flow}"),
+                    );
+                }
             }
         }
     }

@@ -113,6 +113,8 @@ pub(crate) struct Numbers {
     /// second one.
     opening: Vec<Packet>,
     past_initial: bool,
+    /// Whether they are those of a server, whose first space ends as it hears of the second.
+    serves: bool,
     /// Datagrams with packets of the handshake alone, and whether all are of its first space, which
     /// ends as the second begins.
     handshakes: Vec<(u64, bool)>,
@@ -122,6 +124,11 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
+    /// Those of a client, or of a server.
+    pub(crate) fn of(client: bool) -> Self {
+        Self { serves: !client, ..Self::default() }
+    }
+
     /// A datagram is sent with these packets; a probe of the path has a number that nobody tells.
     pub(crate) fn sent(
         &mut self,
@@ -159,7 +166,7 @@ impl Numbers {
         } else if !parts.short {
             self.handshakes.push((place, !parts.handshake));
         }
-        if parts.handshake {
+        if parts.handshake && !self.serves {
             // The first space of numbers is over (RFC 9001, section 4.9.1): nothing of it is taken
             // for lost any more, and the other spaces have the same numbers.
             self.forget(true, events);
@@ -198,7 +205,7 @@ impl Numbers {
 
     /// The datagram of the packet with this number and size, of whichever space; `None` where that
     /// was told before, for another packet in it.
-    fn of(&mut self, (number, bytes): (u64, u16)) -> Option<u64> {
+    fn datagram_of(&mut self, (number, bytes): (u64, u16)) -> Option<u64> {
         let opening =
             self.opening.iter().position(|one| (one.number, one.bytes) == (number, bytes));
         let place = match opening {
@@ -226,7 +233,7 @@ impl Numbers {
         }
         for packet in heard.lost.drain(..) {
             // A packet without bytes holds ACKs alone.
-            let place = if packet.1 == 0 { None } else { self.of(packet) };
+            let place = if packet.1 == 0 { None } else { self.datagram_of(packet) };
             events.extend(place.map(HostEvent::Lost));
         }
         if unnamed > 0 {

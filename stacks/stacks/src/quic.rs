@@ -3,6 +3,7 @@
 //! types have in both crates. What differs stands in the file of each.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 macro_rules! quic_host {
     () => {
@@ -13,19 +14,28 @@ macro_rules! quic_host {
             [Box::new(end(true)), Box::new(end(false))]
         }
 
-        /// One end of a QUIC connection: the sender is the client, and writes one stream.
+        /// One end of a QUIC connection: the sender is the client. Each end that has data writes
+        /// streams of its own.
         struct Quic {
             clock: Clock,
             endpoint: Endpoint,
             client: Option<ClientConfig>,
             connection: Option<(ConnectionHandle, Connection)>,
             near: bool,
-            stream: Option<StreamId>,
-            /// What the application has yet to write, and whether it has closed the stream.
+            /// Whether both ends have data.
+            both: bool,
+            /// Data that the application has yet to write, and its streams; which of them it has
+            /// closed, and how many are acknowledged whole.
             supply: Supply,
-            closed: bool,
+            streams: Vec<(StreamId, bool)>,
+            done: usize,
             finished: bool,
+            /// Streams of the other end that go on.
+            incoming: Vec<StreamId>,
             received: u64,
+            /// Codepoints of ECN: of the last datagram, and of that which comes.
+            ecn: Ecn,
+            came: Ecn,
             /// Datagrams of the endpoint itself, such as a refusal.
             ready: VecDeque<Vec<u8>>,
             events: VecDeque<HostEvent>,
@@ -45,6 +55,8 @@ macro_rules! quic_host {
             probe: Option<u64>,
             /// Whether the connection is dead.
             ended: bool,
+            /// When datagrams came of which the ACK may be delayed.
+            arrivals: VecDeque<Instant>,
         }
 
         /// What a connection has counted.
@@ -61,6 +73,9 @@ macro_rules! quic_host {
             rtt: Duration,
             /// Whether the handshake is confirmed.
             confirmed: bool,
+            /// Whether something of the handshake was read: without that there are no keys for what
+            /// comes later in it.
+            greeted: bool,
         }
 
         impl Stats {
@@ -68,6 +83,7 @@ macro_rules! quic_host {
             fn with(mut self, sent: &FrameStats, heard: &FrameStats) -> Self {
                 self.data = sent.stream;
                 self.confirmed = heard.handshake_done > 0;
+                self.greeted = heard.crypto > 0;
                 self.control = [
                     sent.ack_frequency,
                     sent.crypto,
@@ -111,6 +127,15 @@ macro_rules! quic_host {
             }
         }
 
+        /// A codepoint of ECN, as the engine has it.
+        fn codepoint(ecn: EcnCodepoint) -> Ecn {
+            match ecn {
+                EcnCodepoint::Ect0 => Ecn::Ect0,
+                EcnCodepoint::Ect1 => Ecn::Ect1,
+                EcnCodepoint::Ce => Ecn::Ce,
+            }
+        }
+
         impl fmt::Debug for Quic {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct("Quic").field("near", &self.near).finish_non_exhaustive()
@@ -135,14 +160,18 @@ macro_rules! quic_host {
                     client,
                     connection: None,
                     near,
-                    stream: None,
+                    both: wanted.back.is_some(),
                     supply: Supply::of(wanted, near),
-                    closed: false,
+                    streams: Vec::new(),
+                    done: 0,
                     finished: false,
+                    incoming: Vec::new(),
                     received: 0,
+                    ecn: Ecn::NotEct,
+                    came: Ecn::NotEct,
                     ready: VecDeque::new(),
                     events: VecDeque::new(),
-                    numbers: Numbers::default(),
+                    numbers: Numbers::of(near),
                     heard,
                     secrets,
                     stats: Stats::default(),
@@ -152,6 +181,7 @@ macro_rules! quic_host {
                     alarmed: false,
                     probe: None,
                     ended: false,
+                    arrivals: VecDeque::new(),
                 }
             }
 
@@ -170,8 +200,9 @@ macro_rules! quic_host {
                     while let Some(event) = connection.poll() {
                         quiet = false;
                         match event {
-                            Event::Stream(StreamEvent::Finished { id }) => {
-                                self.finished |= self.stream == Some(id);
+                            Event::Stream(StreamEvent::Finished { .. }) => {
+                                self.done += 1;
+                                self.finished = self.done == self.supply.unwritten.len();
                             }
                             Event::ConnectionLost { reason } if !self.ended => {
                                 self.ended = true;
@@ -184,58 +215,70 @@ macro_rules! quic_host {
                         break;
                     }
                 }
-                if self.near {
-                    self.write()
-                } else {
-                    self.read()
+                if !self.near || self.both {
+                    self.read();
+                    self.supply.hears(now, self.received);
+                }
+                if self.supply.sends {
+                    self.write();
                 }
                 self.tell();
             }
 
-            /// The sender's application writes as much as the connection takes.
+            /// The application writes as much as the connection takes.
             fn write(&mut self) {
                 let Some((_, connection)) = &mut self.connection else { return };
-                if connection.is_handshaking() || self.closed {
+                let count = self.supply.unwritten.len();
+                if connection.is_handshaking() || self.supply.awaits.is_some() {
                     return;
                 }
-                if self.stream.is_none() {
-                    self.stream = connection.streams().open(Dir::Uni);
+                while self.streams.len() < count {
+                    let Some(stream) = connection.streams().open(Dir::Uni) else { return };
+                    self.streams.push((stream, false));
                 }
-                let Some(stream) = self.stream else { return };
-                while self.supply.unwritten > 0 {
-                    let size = self.supply.unwritten.min(BLOCK.len() as u64) as usize;
-                    match connection.send_stream(stream).write(&BLOCK[..size]) {
-                        Ok(written) if written > 0 => self.supply.wrote(written as u64),
-                        _ => return,
+                let open = self.streams.iter_mut().enumerate().filter(|(_, (_, closed))| !closed);
+                for (place, (stream, closed)) in open {
+                    let mut stream = connection.send_stream(*stream);
+                    while self.supply.unwritten[place] > 0 {
+                        let size = self.supply.unwritten[place].min(BLOCK.len() as u64) as usize;
+                        match stream.write(&BLOCK[..size]) {
+                            Ok(written) if written > 0 => self.supply.wrote(place, written as u64),
+                            _ => break,
+                        }
                     }
+                    let over = self.supply.unwritten[place] == 0 && self.supply.has_all();
+                    *closed = over && stream.finish().is_ok();
                 }
-                let over = self.supply.is_over();
-                self.closed = over && connection.send_stream(stream).finish().is_ok();
             }
 
-            /// The receiver's application reads all that is there.
+            /// The application reads all that is there.
             fn read(&mut self) {
                 let Some((_, connection)) = &mut self.connection else { return };
-                if self.stream.is_none() {
-                    self.stream = connection.streams().accept(Dir::Uni);
+                while let Some(stream) = connection.streams().accept(Dir::Uni) {
+                    self.incoming.push(stream);
                 }
-                let Some(stream) = self.stream else { return };
-                let mut receiving = connection.recv_stream(stream);
-                let Ok(mut chunks) = receiving.read(true) else { return };
-                loop {
-                    match chunks.next(usize::MAX) {
-                        Ok(Some(chunk)) => self.received += chunk.bytes.len() as u64,
-                        Ok(None) | Err(_) => break,
-                    }
-                }
-                // Whether there is something to send is asked at every step.
-                let _ = chunks.finalize();
+                self.incoming.retain(|&stream| {
+                    let mut receiving = connection.recv_stream(stream);
+                    let Ok(mut chunks) = receiving.read(true) else { return false };
+                    let open = loop {
+                        match chunks.next(usize::MAX) {
+                            Ok(Some(chunk)) => self.received += chunk.bytes.len() as u64,
+                            Ok(None) => break false,
+                            Err(_) => break true,
+                        }
+                    };
+                    // Whether there is something to send is asked at every step.
+                    let _ = chunks.finalize();
+                    open
+                });
             }
 
             /// Notes what was acknowledged and what was lost.
             fn tell(&mut self) {
                 let Some((_, connection)) = &mut self.connection else { return };
-                let (stats, before) = (stats(connection), self.stats);
+                let (mut stats, before) = (stats(connection), self.stats);
+                // A server confirms the handshake as it ends it (RFC 9001, section 4.1.2).
+                stats.confirmed |= !self.near && !connection.is_handshaking();
                 self.stats = stats;
                 let lost = stats.lost.saturating_sub(before.lost);
                 self.alarmed &= lost == 0 && stats.lost_probes == before.lost_probes;
@@ -269,10 +312,10 @@ macro_rules! quic_host {
 
             /// The stack does not tell its probe time-outs. An alarm is taken for one at which
             /// nothing was lost, if data are on their way and it comes a round trip after the last
-            /// of them or later: pacing and delayed ACKs never take as long, and a probe always
-            /// does. That a connection ends is none.
+            /// of them or later: pacing never takes as long, and a probe always does. A delayed ACK
+            /// is none, nor that a connection ends.
             fn probes(&mut self, now: Time) {
-                let alarmed = std::mem::take(&mut self.alarmed) && self.near && !self.ended;
+                let alarmed = std::mem::take(&mut self.alarmed) && self.supply.sends && !self.ended;
                 let round = span(self.stats.rtt);
                 let waited = self.last_sent.is_some_and(|last| now.since(last) >= round);
                 let waits = !self.stats.confirmed || self.heard.lock().in_flight > 0;
@@ -291,6 +334,9 @@ macro_rules! quic_host {
                 congestion_control: None,
                 bytes: Some(1000),
                 writes: vec![(Time::ZERO, 1000)],
+                back: None,
+                streams: 1,
+                ecn: false,
                 seed: 1,
             };
             let (clock, mut now) = (Clock::new(), Time::ZERO);
@@ -328,7 +374,8 @@ macro_rules! quic_host {
             fn handle(&mut self, now: Time, packet: Packet) {
                 let (instant, from) = (self.clock.instant(now), ADDRESSES[usize::from(self.near)]);
                 let (data, mut answer) = (BytesMut::from(packet.bytes.as_slice()), Vec::new());
-                let event = handed(&mut self.endpoint, instant, from, data, &mut answer);
+                let ecn = EcnCodepoint::from_bits(std::mem::take(&mut self.came) as u8);
+                let event = handed(&mut self.endpoint, instant, (from, ecn), data, &mut answer);
                 match event {
                     Some(DatagramEvent::ConnectionEvent(_, event)) => {
                         if let Some((_, connection)) = &mut self.connection {
@@ -342,14 +389,27 @@ macro_rules! quic_host {
                     Some(DatagramEvent::Response(_)) => self.ready.push_back(answer),
                     _ => {}
                 }
-                let short = Parts::of(&packet.bytes).short;
-                if !short {
+                let Parts { short, handshake, long } = Parts::of(&packet.bytes);
+                if !short || (long > 0 && !self.near) {
                     // It acknowledged packets of the handshake, which have numbers of their own.
                     self.heard.lock().acked = None;
                 }
                 self.goes_on(now);
+                if self.supply.sends {
+                    let old = |came: &Instant| *came + ACK_DELAY < instant;
+                    while self.arrivals.front().is_some_and(old) {
+                        self.arrivals.pop_front();
+                    }
+                    self.arrivals.push_back(instant);
+                    if handshake && !self.near {
+                        // So ends the first space of numbers of a server (RFC 9001, section 4.9.1).
+                        self.numbers.forget(true, &mut self.events);
+                    }
+                }
                 let opens = |(_, connection): &(_, Connection)| connection.is_handshaking();
-                if !self.near && short && self.connection.as_ref().is_none_or(opens) {
+                let reads = !self.near || self.both;
+                let early = short && self.connection.as_ref().is_none_or(opens);
+                if reads && (early || self.near && handshake && !self.stats.greeted) {
                     self.events.push_back(HostEvent::Unread);
                 }
             }
@@ -357,10 +417,11 @@ macro_rules! quic_host {
             fn handle_timeout(&mut self, now: Time) {
                 let instant = self.clock.instant(now);
                 if let Some((_, connection)) = &mut self.connection
-                    && connection.poll_timeout().is_some_and(|at| at <= instant)
+                    && let Some(at) = connection.poll_timeout().filter(|&at| at <= instant)
                 {
                     connection.handle_timeout(instant);
-                    self.alarmed = true;
+                    // An ACK that was delayed goes out now.
+                    self.alarmed = self.arrivals.iter().all(|&came| came + ACK_DELAY != at);
                 }
                 self.goes_on(now);
                 self.probes(now);
@@ -369,13 +430,17 @@ macro_rules! quic_host {
             fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
                 let instant = self.clock.instant(now);
                 let mut bytes = Vec::new();
-                match self.ready.pop_front() {
-                    Some(ready) => bytes = ready,
+                let ecn = match self.ready.pop_front() {
+                    Some(ready) => {
+                        bytes = ready;
+                        None
+                    }
                     None => {
                         let (_, connection) = self.connection.as_mut()?;
-                        transmit(connection, instant, &mut bytes)?;
+                        transmit(connection, instant, &mut bytes)?
                     }
-                }
+                };
+                self.ecn = ecn.map_or(Ecn::NotEct, codepoint);
                 let parts = Parts::of(&bytes);
                 let carries = self.loads(parts);
                 self.cargo = Cargo { carries, packets: parts.count() };
@@ -403,6 +468,14 @@ macro_rules! quic_host {
 
             fn poll_event(&mut self) -> Option<HostEvent> {
                 self.events.pop_front()
+            }
+
+            fn ecn(&self) -> Ecn {
+                self.ecn
+            }
+
+            fn hears_ecn(&mut self, ecn: Ecn) {
+                self.came = ecn;
             }
 
             fn take_secrets(&mut self) -> Option<String> {
@@ -435,6 +508,10 @@ macro_rules! quic_host {
 }
 
 pub(crate) use quic_host;
+
+/// How long an ACK is delayed at most, as quinn and noq have it by themselves (RFC 9000, section
+/// 18.2).
+pub(crate) const ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// Errors of TLS (RFC 9001, section 4.8).
 pub(crate) const CRYPTO: std::ops::Range<u64> = 0x100..0x200;

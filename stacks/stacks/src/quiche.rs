@@ -41,8 +41,11 @@ const MOST_ON_THE_WAY: usize = 1 << 16;
 /// for a stream, so that the three compare.
 const WINDOW: u64 = 1_250_000;
 
-/// The one stream, of the client, in one direction (RFC 9000, section 2.1).
-const STREAM: u64 = 2;
+/// The first stream of one direction of the client, and of the server (RFC 9000, section 2.1).
+const STREAMS: [u64; 2] = [2, 3];
+
+/// From one stream to the next of its kind.
+const STEP: u64 = 4;
 
 /// The certificate of every receiver, and its key: BoringSSL takes no Ed25519 here, signatures of
 /// ECDSA have several sizes, and those of RSA one. Nobody trusts it, so that it is no secret.
@@ -58,27 +61,32 @@ const ADDRESSES: [SocketAddr; 2] = [
 
 /// The sender of a connection, and its receiver.
 pub(crate) fn hosts(wanted: &Wanted) -> [Box<dyn Host>; 2] {
-    let known = Arc::new(Mutex::new(OnTheWay::default()));
+    let known = Arc::new(Mutex::new([OnTheWay::default(), OnTheWay::default()]));
     let end = |near: bool| Quiche::new(wanted, near, Arc::clone(&known));
     [Box::new(end(true)), Box::new(end(false))]
 }
 
-/// One end of a QUIC connection: the sender is the client, and writes one stream.
+/// One end of a QUIC connection: the sender is the client. Each end that has data writes streams of
+/// its own.
 struct Quiche {
     near: bool,
+    /// Whether both ends have data.
+    both: bool,
     chance: Chance,
     config: Config,
     connection: Option<Connection>,
     secrets: Lines,
     supply: Supply,
-    closed: bool,
-    /// All of the stream is acknowledged.
+    /// Which of its streams are closed.
+    closed: Vec<bool>,
+    /// All of them is acknowledged.
     finished: bool,
     received: u64,
     /// A datagram that its pacing sends later.
     held: Option<(Time, Vec<u8>)>,
     events: VecDeque<HostEvent>,
-    known: Arc<Mutex<OnTheWay>>,
+    /// Of the datagrams of each end, the sender's first.
+    known: Arc<Mutex<[OnTheWay; 2]>>,
     sent: Sent,
     lost: u64,
     probes: u64,
@@ -98,16 +106,17 @@ impl fmt::Debug for Quiche {
 }
 
 impl Quiche {
-    fn new(wanted: &Wanted, near: bool, known: Arc<Mutex<OnTheWay>>) -> Self {
+    fn new(wanted: &Wanted, near: bool, known: Arc<Mutex<[OnTheWay; 2]>>) -> Self {
         let control = congestion_control(wanted, CONGESTION_CONTROLS);
         Self {
             near,
+            both: wanted.back.is_some(),
             chance: Chance::new(wanted.seed, near),
-            config: config(control, !near),
+            config: config((control, wanted.streams), !near),
             connection: None,
             secrets: Lines::default(),
             supply: Supply::of(wanted, near),
-            closed: false,
+            closed: vec![false; wanted.streams as usize],
             finished: false,
             received: 0,
             held: None,
@@ -117,7 +126,7 @@ impl Quiche {
             lost: 0,
             probes: 0,
             cargo: Cargo::default(),
-            numbers: Numbers::default(),
+            numbers: Numbers::of(near),
             first: None,
             ended: false,
         }
@@ -131,7 +140,7 @@ impl Quiche {
         done
     }
 
-    fn on_the_way(&self) -> MutexGuard<'_, OnTheWay> {
+    fn on_the_way(&self) -> MutexGuard<'_, [OnTheWay; 2]> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,12 +148,18 @@ impl Quiche {
     fn goes_on(&mut self, now: Time) {
         self.supply.comes_to(now);
         let Some(connection) = &mut self.connection else { return };
-        if self.near {
-            write(connection, &mut self.supply, &mut self.closed);
-            // A stream all of which is acknowledged is no more.
-            self.finished = self.closed && connection.stream_capacity(STREAM).is_err();
-        } else {
-            self.received += read(connection);
+        if !self.near || self.both {
+            self.received += read(connection, STREAMS[usize::from(self.near)], self.closed.len());
+            self.supply.hears(now, self.received);
+        }
+        if self.supply.sends && !self.finished {
+            let streams = (STREAMS[usize::from(!self.near)]..).step_by(STEP as usize);
+            self.finished = true;
+            for (place, (stream, closed)) in streams.zip(&mut self.closed).enumerate() {
+                write(connection, &mut self.supply, (place, stream), closed);
+                // A stream all of which is acknowledged is no more.
+                self.finished &= *closed && connection.stream_capacity(stream).is_err();
+            }
         }
         if connection.is_closed() && !self.ended {
             self.ended = true;
@@ -191,7 +206,7 @@ impl Host for Quiche {
     fn handle(&mut self, now: Time, mut packet: Packet) {
         let [client, server] = ADDRESSES;
         let (from, to) = if self.near { (server, client) } else { (client, server) };
-        let acked = self.on_the_way().comes(self.near, &packet.bytes);
+        let acked = comes(&mut self.on_the_way(), (self.near, self.both), &packet.bytes);
         if let Some(acked) = acked.filter(|&acked| self.sent.ack(acked)) {
             self.events.push_back(HostEvent::Acked(acked));
             if self.first.is_some_and(|first| first <= acked) {
@@ -199,6 +214,7 @@ impl Host for Quiche {
                 self.numbers.forget(false, &mut self.events);
             }
         }
+        let Parts { short, handshake, .. } = Parts::of(&packet.bytes);
         self.at(now, |end| {
             if end.connection.is_none() && !end.near {
                 let id = ConnectionId::from_ref(&[2; 16]);
@@ -211,6 +227,14 @@ impl Host for Quiche {
             }
             end.goes_on(now);
         });
+        if handshake && !self.near && self.both {
+            // So ends the first space of numbers of a server (RFC 9001, section 4.9.1).
+            self.numbers.forget(true, &mut self.events);
+        }
+        let open = self.connection.as_ref().is_none_or(|one| !one.is_established());
+        if self.both && short && open {
+            self.events.push_back(HostEvent::Unread);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time) {
@@ -235,7 +259,7 @@ impl Host for Quiche {
             None => self.at(now, |end| end.next(now))?,
         };
         let number = self.sent.add(bytes.len());
-        self.on_the_way().sent(self.near, number, &bytes);
+        left(&mut self.on_the_way(), (self.near, self.both), number, &bytes);
         let parts = Parts::of(&bytes);
         let carries = match (parts.short, bytes.len() < BARE) {
             (false, _) => Carries::Handshake,
@@ -328,67 +352,86 @@ impl std::io::Write for Lines {
     }
 }
 
-/// The sender's application writes as much as the connection takes, and closes the stream then.
-fn write(connection: &mut Connection, supply: &mut Supply, closed: &mut bool) {
-    while connection.is_established() && !*closed {
-        let size = supply.unwritten.min(BLOCK.len() as u64);
-        let last = size == supply.unwritten && supply.later.is_empty();
+/// The application writes as much as a stream takes, the one at a place of its own, and closes it
+/// then.
+fn write(
+    connection: &mut Connection,
+    supply: &mut Supply,
+    (place, stream): (usize, u64),
+    closed: &mut bool,
+) {
+    while connection.is_established() && supply.awaits.is_none() && !*closed {
+        let size = supply.unwritten[place].min(BLOCK.len() as u64);
+        let last = size == supply.unwritten[place] && supply.has_all();
         if size == 0 && !last {
             return;
         }
-        match connection.stream_send(STREAM, &BLOCK[..size as usize], last) {
+        match connection.stream_send(stream, &BLOCK[..size as usize], last) {
             Ok(0) | Err(Error::Done) if !last || size > 0 => return,
             Ok(written) => {
                 *closed = last && written as u64 == size;
-                supply.wrote(written as u64);
+                supply.wrote(place, written as u64);
             }
             Err(_) => return,
         }
     }
 }
 
-/// The receiver's application reads all that is there; returns how much.
-fn read(connection: &mut Connection) -> u64 {
+/// The application reads all that is there of so many streams; returns how much.
+fn read(connection: &mut Connection, first: u64, count: usize) -> u64 {
     let (mut block, mut sum) = ([0; 1 << 16], 0);
-    while let Ok((size, _)) = connection.stream_recv(STREAM, &mut block) {
-        sum += size as u64;
+    for stream in (first..).step_by(STEP as usize).take(count) {
+        while let Ok((size, _)) = connection.stream_recv(stream, &mut block) {
+            sum += size as u64;
+        }
     }
     sum
 }
 
-/// What both ends know of each other's datagrams that are on their way: quiche tells neither which
-/// packets are acknowledged nor which are lost, only how many. A datagram is known by its end, the
-/// seal of its last packet (RFC 9001, section 5.3).
+/// Facts that both ends know of the datagrams of one of them in flight: quiche says neither
+/// which packets are acknowledged nor which are lost, only how many. A datagram is known by its
+/// end, the seal of its last packet (RFC 9001, section 5.3).
 #[derive(Debug, Default)]
 struct OnTheWay {
-    /// The number of each of the sender.
+    /// The number of each.
     data: BTreeMap<[u8; SEAL], u64>,
-    /// Of each of the receiver, the highest number that had come when it was sent.
+    /// Of each of the other end, the highest number that had come when it was sent.
     acks: BTreeMap<[u8; SEAL], u64>,
     received: Option<u64>,
 }
 
-impl OnTheWay {
-    fn sent(&mut self, near: bool, number: u64, datagram: &[u8]) {
-        let Some(&seal) = datagram.last_chunk() else { return };
-        if near {
-            forget(&mut self.data, number);
-            self.data.insert(seal, number);
-        } else if let Some(received) = self.received {
-            forget(&mut self.acks, received);
-            self.acks.insert(seal, received);
-        }
-    }
+/// The datagrams of which something is to be known, the sender's alone where it alone has data: of
+/// the end itself, and of the other one.
+type Two<'a> = (Option<&'a mut OnTheWay>, Option<&'a mut OnTheWay>);
 
-    /// Returns what a datagram that comes to the sender may acknowledge at most.
-    fn comes(&mut self, near: bool, datagram: &[u8]) -> Option<u64> {
-        let seal: &[u8; SEAL] = datagram.last_chunk()?;
-        if near {
-            return self.acks.remove(seal);
-        }
-        self.received = self.received.max(self.data.remove(seal));
-        None
+fn of_both(known: &mut [OnTheWay; 2], (near, both): (bool, bool)) -> Two<'_> {
+    let [sender, receiver] = known;
+    let (sender, receiver) = (Some(sender), Some(receiver).filter(|_| both));
+    if near { (sender, receiver) } else { (receiver, sender) }
+}
+
+/// A datagram leaves an end.
+fn left(known: &mut [OnTheWay; 2], end: (bool, bool), number: u64, datagram: &[u8]) {
+    let Some(&seal) = datagram.last_chunk() else { return };
+    let (own, other) = of_both(known, end);
+    if let Some(own) = own {
+        forget(&mut own.data, number);
+        own.data.insert(seal, number);
     }
+    if let Some((other, received)) = other.and_then(|other| other.received.map(|at| (other, at))) {
+        forget(&mut other.acks, received);
+        other.acks.insert(seal, received);
+    }
+}
+
+/// A datagram comes to an end; returns what it may acknowledge at most.
+fn comes(known: &mut [OnTheWay; 2], end: (bool, bool), datagram: &[u8]) -> Option<u64> {
+    let seal: &[u8; SEAL] = datagram.last_chunk()?;
+    let (own, other) = of_both(known, end);
+    if let Some(other) = other {
+        other.received = other.received.max(other.data.remove(seal));
+    }
+    own.and_then(|own| own.acks.remove(seal))
 }
 
 /// Forgets datagrams that are lost, once many are known that are later.
@@ -434,13 +477,13 @@ impl Sent {
     }
 }
 
-fn config(control: &str, server: bool) -> Config {
+fn config((control, streams): (&str, u32), server: bool) -> Config {
     let mut config = Config::new(PROTOCOL_VERSION).expect("the version is known");
     config.set_application_protos(&[PROTOCOL]).expect("the protocol has a short name");
     config.set_cc_algorithm_name(control).expect("the names were checked");
-    config.set_initial_max_data(WINDOW);
+    config.set_initial_max_data(WINDOW.saturating_mul(u64::from(streams)));
     config.set_initial_max_stream_data_uni(WINDOW);
-    config.set_initial_max_streams_uni(1);
+    config.set_initial_max_streams_uni(u64::from(streams));
     config.set_max_recv_udp_payload_size(DATAGRAM);
     config.set_max_send_udp_payload_size(DATAGRAM);
     // It would add bytes of random number and size.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use burstlab_seeded::Draws;
 use burstlab_sim::scenario::{
-    Cargo, Carries, Connection as Wanted, Ending, Host, HostEvent, HostState, Packet,
+    Cargo, Carries, Connection as Wanted, Ecn, Ending, Host, HostEvent, HostState, Packet,
 };
 use burstlab_units::{Bytes as Size, Time};
 use bytes::BytesMut;
@@ -18,14 +18,14 @@ use quinn_proto::congestion::{
 };
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
-    EndpointConfig, Event, FrameStats, RttEstimator, ServerConfig, StreamEvent, StreamId,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint,
+    Endpoint, EndpointConfig, Event, FrameStats, RttEstimator, ServerConfig, StreamEvent, StreamId,
     TransportConfig,
 };
 
 use crate::clock::{Clock, span};
 use crate::numbers::{Heard, Numbers, Parts, Shared};
-use crate::quic::{ADDRESSES, BLOCK, CRYPTO, quic_host};
+use crate::quic::{ACK_DELAY, ADDRESSES, BLOCK, CRYPTO, quic_host};
 use crate::{HEADERS, Supply, congestion_control};
 use burstlab_tls::{Identity, NAME, Secrets};
 
@@ -41,15 +41,20 @@ fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoi
 fn handed(
     endpoint: &mut Endpoint,
     now: Instant,
-    from: SocketAddr,
+    (from, ecn): (SocketAddr, Option<EcnCodepoint>),
     data: BytesMut,
     answer: &mut Vec<u8>,
 ) -> Option<DatagramEvent> {
-    endpoint.handle(now, from, None, None, data, answer)
+    endpoint.handle(now, from, None, ecn, data, answer)
 }
 
-fn transmit(connection: &mut Connection, now: Instant, bytes: &mut Vec<u8>) -> Option<()> {
-    connection.poll_transmit(now, 1, bytes).map(drop)
+/// Returns what the header of IP says of congestion.
+fn transmit(
+    connection: &mut Connection,
+    now: Instant,
+    bytes: &mut Vec<u8>,
+) -> Option<Option<EcnCodepoint>> {
+    connection.poll_transmit(now, 1, bytes).map(|sent| sent.ecn)
 }
 
 /// Whether it says which packets it takes for lost.

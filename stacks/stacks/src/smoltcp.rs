@@ -41,6 +41,8 @@ pub(crate) fn hosts(connection: &Connection) -> [Box<dyn Host>; 2] {
 /// One end of a TCP connection. smoltcp counts time in microseconds.
 struct Smoltcp {
     near: bool,
+    /// Whether both ends have data.
+    both: bool,
     /// When it did something last.
     now: Instant,
     interface: Interface,
@@ -96,6 +98,7 @@ impl Smoltcp {
         let connections = Connections::default();
         Self {
             near,
+            both: connection.back.is_some(),
             now,
             interface,
             sockets,
@@ -119,10 +122,12 @@ impl Smoltcp {
         self.now = at;
         self.supply.comes_to(now);
         self.interface.poll(at, &mut self.line, &mut self.sockets);
-        if self.near {
-            self.write();
-        } else {
+        if !self.near || self.both {
             self.read();
+            self.supply.hears(now, self.received);
+        }
+        if self.supply.sends {
+            self.write();
         }
         self.interface.poll(at, &mut self.line, &mut self.sockets);
         let mut why = if timed { Again::Timer } else { Again::Gap };
@@ -142,7 +147,7 @@ impl Smoltcp {
     fn ends(&mut self) {
         let state = self.sockets.get::<Socket>(self.socket).state();
         self.begun |= !matches!(state, State::Closed | State::Listen);
-        let over = match self.near {
+        let over = match self.supply.sends {
             true => self.state().finished,
             // It has heard all, and closed too.
             false => self.closed,
@@ -154,18 +159,21 @@ impl Smoltcp {
         }
     }
 
-    /// The sender's application writes as much as the socket takes.
+    /// The application writes as much as the socket takes.
     fn write(&mut self) {
         let socket = self.sockets.get_mut::<Socket>(self.socket);
-        while self.supply.unwritten > 0 && socket.can_send() {
-            let most = self.supply.unwritten.min(BUFFER as u64) as usize;
+        if self.supply.awaits.is_some() {
+            return;
+        }
+        while self.supply.unwritten[0] > 0 && socket.can_send() {
+            let most = self.supply.unwritten[0].min(BUFFER as u64) as usize;
             let written = socket.send(|room| {
                 let size = room.len().min(most);
                 room[..size].fill(0);
                 (size, size)
             });
             match written {
-                Ok(size) if size > 0 => self.supply.wrote(size as u64),
+                Ok(size) if size > 0 => self.supply.wrote(0, size as u64),
                 _ => return,
             }
         }
@@ -175,7 +183,7 @@ impl Smoltcp {
         }
     }
 
-    /// The receiver's application reads all that is there.
+    /// The application reads all that is there.
     fn read(&mut self) {
         let socket = self.sockets.get_mut::<Socket>(self.socket);
         while socket.can_recv() {
@@ -184,7 +192,7 @@ impl Smoltcp {
                 _ => return,
             }
         }
-        if !socket.may_recv() && socket.may_send() {
+        if !self.supply.sends && !socket.may_recv() && socket.may_send() {
             socket.close();
             self.closed = true;
         }
@@ -249,7 +257,10 @@ impl Host for Smoltcp {
             rtt: None,
             timeout: None,
             received: self.received,
-            finished: self.near && self.supply.is_over() && socket.send_queue() == 0,
+            finished: self.supply.sends
+                && self.supply.awaits.is_none()
+                && self.supply.is_over()
+                && socket.send_queue() == 0,
         }
     }
 }
@@ -321,6 +332,9 @@ mod tests {
                 congestion_control: None,
                 bytes: Some(3_000_000),
                 writes: vec![(Time::ZERO, 3_000_000)],
+                back: None,
+                streams: 1,
+                ecn: false,
                 seed: 1,
             };
             let [mut near, mut far] = [true, false].map(|near| Smoltcp::new(&wanted, near));

@@ -251,6 +251,8 @@ pub struct FlowSummary {
     pub ended: Option<String>,
     /// When that was, in s.
     pub ended_s: Option<f64>,
+    /// Data packets that queues have marked (ECN), each once.
+    pub packets_marked: u64,
 }
 
 /// The outcome of one replication.

@@ -4,7 +4,7 @@
 use burstlab_units::Time;
 
 use super::World;
-use super::hosts::Flow;
+use super::hosts::{Flow, is_dead};
 use crate::measure::DemandSummary;
 use crate::scenario::Ending;
 
@@ -16,7 +16,7 @@ impl World {
     fn dead(&self) -> Vec<&Flow> {
         match self.outside {
             Some(_) => Vec::new(),
-            None => self.hosts.live().filter(|flow| flow.is_dead()).collect(),
+            None => self.hosts.live().filter(|flow| is_dead(&self.hosts, flow)).collect(),
         }
     }
 

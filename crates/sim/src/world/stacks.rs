@@ -7,11 +7,16 @@ use super::packet::Packet;
 use crate::scenario::{Call, Outside};
 
 impl World {
-    /// A flow with a stack begins: its receiver is there first.
+    /// A flow with a stack begins: its receiver is there first. A flow back begins with the other
+    /// one.
     pub(super) fn stack_starts(&mut self, index: u32) {
+        if self.hosts.flows[index as usize].goes_back() {
+            return;
+        }
         for side in [FAR, NEAR] {
-            let done = self.hosts.stack_starts(self.now, (index, side), &mut self.context);
-            self.stack_goes_on((index, side), done);
+            let end = self.hosts.stack_at((index, side));
+            let done = self.hosts.stack_starts(self.now, end, &mut self.context);
+            self.stack_goes_on(end, done);
         }
     }
 
@@ -19,7 +24,7 @@ impl World {
     pub(super) fn stack_hears(&mut self, packet: &Packet) {
         let side = if packet.data().is_some() { FAR } else { NEAR };
         let done = self.hosts.stack_hears(self.now, packet, &mut self.context);
-        self.stack_goes_on((packet.flow(), side), done);
+        self.stack_goes_on(self.hosts.stack_at((packet.flow(), side)), done);
     }
 
     /// The alarm of a host may be due.

@@ -216,3 +216,68 @@ fn a_host_that_never_stops_or_sends_garbage_ends_the_run_with_an_error() {
         assert!(output.summary.simulated_s < 1.0, "{stack}: what was recorded is kept");
     }
 }
+
+/// Each direction is a flow: its packets have numbers from 0, its losses reactions of its own.
+#[test]
+fn data_of_a_stack_go_both_ways() {
+    for (reply, topology) in [(false, None), (true, None), (false, Some("ring"))] {
+        let mut scenario = scenario("exchange");
+        let reverse = json!({"bytes": "600 KB", "reply": reply});
+        scenario["flows"] = json!([{"stack": "exchange", "bytes": "1 MB", "reverse": reverse}, {}]);
+        scenario["run"]["duration"] = json!("20 s");
+        if let Some(shape) = topology {
+            scenario["network"] = json!({"topology": shape, "nodes": 5, "wavelengths": 2});
+            scenario["flows"][0]["from"] = json!("1");
+            scenario["flows"][0]["to"] = json!("3");
+        }
+        let output = run(&scenario, runs::ALL);
+        let again = run(&scenario, runs::ALL);
+        runs::are_same(&output, &again).expect("two runs are the same");
+        let all = &output.summary.counters;
+        let ended = all.packets_delivered + all.packets_lost + all.packets_in_flight;
+        assert_eq!(all.packets_sent, ended);
+        let [there, back, _] = &output.summary.flows[..] else { panic!("there are three flows") };
+        for (flow, bytes) in [(there, 1_000_000), (back, 600_000)] {
+            assert!(flow.completed_s.is_some() && flow.bytes_delivered >= bytes, "{flow:?}");
+            assert_eq!(flow.packets_sent, flow.packets_delivered + flow.packets_lost);
+            assert!(flow.packets_lost > 20 && flow.fast_retransmits > 5, "{flow:?}");
+            // ACKs are lost too here, and nobody sends them again.
+            assert!(flow.spurious_retransmissions < flow.retransmissions, "{flow:?}");
+        }
+        assert_eq!(back.label, "exchange (back)");
+        let packets = table(&output, "packets");
+        for flow in [0, 1] {
+            let of: Vec<u64> = integers(packets, "flow").into_iter().collect();
+            let numbers = integers(packets, "seq").into_iter().zip(of);
+            let mine: Vec<u64> = numbers.filter(|&(_, of)| of == flow).map(|(n, _)| n).collect();
+            assert!(mine.iter().copied().eq(0..mine.len() as u64), "{flow}");
+        }
+        if reply {
+            let begun = back.received_s.zip(back.received_after_s).map(|(at, after)| at - after);
+            let came = there.received_s.expect("it comes");
+            assert!((begun.expect("it replies") - came).abs() < 1e-9, "{begun:?} {came}");
+        }
+    }
+}
+
+#[test]
+fn streams_and_ecn_are_refused_where_there_are_none() {
+    let refused = |change: Value, at: &str| {
+        let mut scenario = scenario("simple");
+        scenario["access"]["marking"] = json!({"above": "30 KB"});
+        for (name, value) in change.as_object().expect("fields") {
+            scenario["flows"][0][name] = value.clone();
+        }
+        let resolved = burstlab_sim::scenario::Scenario::from_json(&scenario.to_string());
+        let resolved = resolved.expect("it reads").resolve();
+        let error = resolved.and_then(|known| known.with_stacks(Some(hosts::simple())));
+        let error = error.expect_err("it is refused");
+        assert_eq!(error.path(), at, "{error}");
+    };
+    refused(json!({"streams": 2}), "flows[0].streams");
+    refused(json!({"streams": 0}), "flows[0].streams");
+    refused(json!({"streams": 101}), "flows[0].streams");
+    refused(json!({"ecn": true}), "flows[0].ecn");
+    refused(json!({"streams": 2, "stack": null}), "flows[0].streams");
+    refused(json!({"ecn": true, "stack": null}), "flows[0].ecn");
+}

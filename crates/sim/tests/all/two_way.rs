@@ -398,7 +398,6 @@ fn what_has_one_direction_is_refused() {
     let of = |path: &str, value: &str| (path.to_string(), value.to_string());
     let line = json!({"topology": "line", "nodes": 3, "link_rate": "10 Mb/s"});
     for (change, expected) in [
-        (json!({"flows": [{"reverse": {}, "stack": "quinn"}]}), of("flows[0].stack", "\"quinn\"")),
         (json!({"flows": [{"reverse": {"reply": true}}]}), of("flows[0].reverse.reply", "true")),
         (json!({"flows": [{"reverse": {"script": []}}]}), of("flows[0].reverse.script", "[]")),
         (

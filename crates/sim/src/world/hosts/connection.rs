@@ -63,7 +63,7 @@ impl Tally {
     }
 
     /// Whether nothing is on its way.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::connection::{Achieved, Flow};
 use self::demand::Demands;
 pub(super) use self::full_ahead::AckOutlet;
-pub(super) use self::stack::{FAR, NEAR};
+pub(super) use self::stack::{FAR, NEAR, is_dead};
 use super::packet::{AckPacket, DataPacket};
 use crate::scenario::{Resolved, ScenarioError};
 

@@ -97,6 +97,18 @@ impl Flow {
     }
 }
 
+/// How long after the arrival of all of the other direction a flow begins to write, if it replies.
+pub(super) fn replies(flow: &Flow) -> Option<Span> {
+    flow.other.as_ref().and_then(|other| other.replies)
+}
+
+/// All of the other direction has arrived `now`: the flow back replies, if it does so.
+pub(super) fn begin_to_reply(flow: &mut Flow, now: Time) {
+    if let Some(wait) = replies(flow) {
+        flow.begin(now.saturating_add(wait));
+    }
+}
+
 impl Hosts {
     /// A data packet is where the sender of the other direction is: that hears the ACK that it
     /// carries, if it carries one.

@@ -1,7 +1,8 @@
 //! Hosts that are written elsewhere, such as those of a QUIC stack. What their packets say is kept
 //! here; over links, edges and fibres they go as those of our own TCP do, those of the sender as
-//! data packets and those of the receiver as ACKs, each by its number. Such hosts are never ahead
-//! of the clock.
+//! data packets and those of the receiver as ACKs, each by its number. Of a connection with data in
+//! both directions each host is the sender of one flow, and all packets are data packets: the
+//! receiver of a flow is at the sender of the other. Such hosts are never ahead of the clock.
 
 mod aboard;
 mod lost;
@@ -14,14 +15,16 @@ use burstlab_kernel::RandomSource;
 use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::{Span, Time};
 
-use self::aboard::{Aboard, Weight};
+use self::aboard::{Aboard, Kept, Weight};
 use self::lost::LostCargo;
 use self::patience::Busy;
 use super::Hosts;
 use super::connection::{Alarm, Flow};
+use super::other_way::replies;
 use crate::measure::{FlowSummary, SentRow};
 use crate::scenario::{
-    Cargo, Connection, Ending, Host, HostState, LIVE, Packet as Datagram, Resolved, ScenarioError,
+    Back, Cargo, Connection, Ecn, Ending, Host, HostState, LIVE, Packet as Datagram, Resolved,
+    ScenarioError,
 };
 use crate::world::context::Context;
 use crate::world::events::Event;
@@ -38,7 +41,8 @@ pub(in crate::world) const FAR: usize = 1;
 /// The hosts of a flow, and what they have sent that is on its way.
 #[derive(Debug)]
 pub(super) struct Stack {
-    ends: [End; 2],
+    /// The receiver is not here where it is the sender of the flow of the other direction.
+    ends: [Option<End>; 2],
     /// Of all packets of the sender that are acknowledged, the highest.
     acked: Option<u64>,
     /// What is lost, as its sender may tell of it.
@@ -52,13 +56,17 @@ pub(super) struct Stack {
     received: u64,
     /// Whether its hosts send by themselves, as fast as a machine lets them.
     live: bool,
-    /// What its receiver had when measuring began, and what its sender had told.
+    /// Bytes that its receiver had when measuring began, and the counts of its sender.
     before: (u64, Counts),
     /// Draws by which queues mark.
     drawn: u64,
+    /// Whether the network carries what headers of IP say of congestion.
+    ecn: bool,
+    /// Its data packets that queues have marked.
+    marked: u64,
 }
 
-/// What a sender has told.
+/// Counts of the reports of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Packets taken for lost or sent again, and repairs of what is not in one yet.
@@ -99,9 +107,9 @@ impl End {
 }
 
 impl Stack {
-    fn new(hosts: [Box<dyn Host>; 2], live: bool, weight: &Weight) -> Self {
+    fn new(hosts: [Option<Box<dyn Host>>; 2], (live, ecn): (bool, bool), weight: &Weight) -> Self {
         Self {
-            ends: hosts.map(|host| End::new(host, weight.clone())),
+            ends: hosts.map(|host| host.map(|host| End::new(host, weight.clone()))),
             acked: None,
             lost: LostCargo::default(),
             counts: Counts::default(),
@@ -111,7 +119,19 @@ impl Stack {
             live,
             before: (0, Counts::default()),
             drawn: 0,
+            ecn,
+            marked: 0,
         }
+    }
+
+    #[inline]
+    fn end(&self, side: usize) -> &End {
+        self.ends[side].as_ref().expect("the host is one of this flow")
+    }
+
+    #[inline]
+    fn end_mut(&mut self, side: usize) -> &mut End {
+        self.ends[side].as_mut().expect("the host is one of this flow")
     }
 
     /// When its connection ended before its time, and why: as its sender says, if that does.
@@ -124,20 +144,35 @@ impl Stack {
         let alarm = |end: &End| {
             end.host.lock().unwrap_or_else(PoisonError::into_inner).poll_timeout().is_some()
         };
-        self.ends[NEAR].aboard.kept() > 0 && !self.ends.iter().any(alarm)
+        self.end(NEAR).aboard.kept() > 0 && !self.ends.iter().flatten().any(alarm)
+    }
+
+    /// Whether neither host has an alarm, and no packet is in flight.
+    fn rests(&self, flow: &Flow) -> bool {
+        self.is_silent() && flow.tally.is_settled()
     }
 
     /// A data packet is lost; returns whether the sender still waits for it.
     pub(super) fn lose(&mut self, number: u64) -> bool {
-        let cargo = self.ends[NEAR].aboard.take(number).map(|(_, cargo)| cargo);
+        let cargo = self.end_mut(NEAR).aboard.take(number).map(|sent| sent.cargo);
         self.lost.lose(number, cargo.unwrap_or_default())
     }
 
     /// A queue marks a data packet; returns whether that is so now.
     pub(super) fn mark(&mut self, number: u64) -> bool {
-        let End { host, aboard, .. } = &mut self.ends[NEAR];
+        let End { host, aboard, .. } = self.end_mut(NEAR);
         let host = host.get_mut().unwrap_or_else(PoisonError::into_inner);
-        aboard.get_mut(number).is_some_and(|packet| host.mark(packet))
+        let Some(sent) = aboard.get_mut(number) else { return false };
+        let before = sent.ecn;
+        let marked = match before {
+            Ecn::NotEct => host.mark(&mut sent.packet),
+            _ => {
+                sent.ecn = Ecn::Ce;
+                true
+            }
+        };
+        self.marked += u64::from(marked && before != Ecn::Ce);
+        marked
     }
 
     /// Numbers the draws by which queues mark its packets.
@@ -148,11 +183,12 @@ impl Stack {
 
     /// Packets of the receiver are lost.
     pub(super) fn lose_acks(&mut self, first: u64, count: u64) {
-        (first..first + count).for_each(|number| drop(self.ends[FAR].aboard.take(number)));
+        let aboard = &mut self.end_mut(FAR).aboard;
+        (first..first + count).for_each(|number| drop(aboard.take(number)));
     }
 
     fn state(&self, side: usize) -> HostState {
-        self.ends[side].host.lock().unwrap_or_else(PoisonError::into_inner).state()
+        self.end(side).host.lock().unwrap_or_else(PoisonError::into_inner).state()
     }
 
     /// Measuring begins.
@@ -170,12 +206,13 @@ impl Stack {
         (bytes, count, (count > 0).then(|| sum / count as f64))
     }
 
-    /// Puts what the sender told in its place.
+    /// Puts the reports of the sender in their place.
     pub(super) fn tell(&self, summary: &mut FlowSummary) {
-        summary.packets_sent = self.ends[NEAR].aboard.kept();
+        summary.packets_sent = self.end(NEAR).aboard.kept();
         summary.retransmissions = self.counts.repaired;
         summary.fast_retransmits = self.counts.repairs;
         summary.timeouts = self.counts.timeouts;
+        summary.packets_marked = self.marked;
         summary.ended = self.ended().map(|(_, why)| why.label().to_string());
         summary.ended_s = self.ended().map(|(at, _)| at.as_secs_f64());
     }
@@ -192,9 +229,14 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
     let stacks = resolved.stacks.as_ref().expect("somebody makes the stacks of a scenario");
     let (draws, weight) = (random.stream("stacks"), Weight::default());
     let entries = resolved.scenario.flows().iter();
-    let each = entries.flat_map(|entry| (0..entry.count).map(move |_| entry));
-    for (flow, entry) in flows.iter_mut().zip(each) {
+    let mut each = entries.flat_map(|entry| (0..entry.count).map(move |_| entry));
+    let mut rest = flows;
+    while let Some(entry) = each.next().filter(|_| !rest.is_empty()) {
+        let both = entry.reverse.is_some();
+        let (pair, later) = std::mem::take(&mut rest).split_at_mut(1 + usize::from(both));
+        rest = later;
         let Some(stack) = &entry.stack else { continue };
+        let flow = &pair[0];
         let [share, _] = draws.uniforms(flow.key);
         let connection = Connection {
             flow: flow.id,
@@ -202,12 +244,39 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
             writes: flow.writes.iter().flatten().rev().copied().collect(),
+            back: pair.get(1).map(written_back),
+            streams: entry.streams,
+            ecn: entry.ecn,
             // 53 bits, as many as a draw has.
             seed: (share * (1_u64 << 53) as f64) as u64,
         };
-        let live = connection.stack == LIVE;
-        flow.stack = Some(Box::new(Stack::new(stacks.hosts(&connection), live, &weight)));
+        let [near, far] = stacks.hosts(&connection).map(Some);
+        let kind = (connection.stack == LIVE, entry.ecn);
+        let pairs = if both { vec![[near, None], [far, None]] } else { vec![[near, far]] };
+        for (flow, hosts) in pair.iter_mut().zip(pairs) {
+            flow.stack = Some(Box::new(Stack::new(hosts, kind, &weight)));
+        }
     }
+}
+
+/// The writes of the application of a flow back.
+fn written_back(flow: &Flow) -> Back {
+    let reply = replies(flow);
+    let wait = reply.unwrap_or_default();
+    let writes = match &flow.writes {
+        Some(writes) => writes.iter().rev().map(|&(at, bytes)| (at + wait, bytes)).collect(),
+        None if reply.is_some() => vec![(Time::ZERO + wait, u64::MAX)],
+        None => vec![(flow.start, u64::MAX)],
+    };
+    Back { bytes: flow.bytes, writes, reply: reply.is_some() }
+}
+
+/// Whether a flow is dead, and of its connection all is: no host has an alarm, and no packet is in
+/// flight.
+pub(in crate::world) fn is_dead(hosts: &Hosts, flow: &Flow) -> bool {
+    let other = flow.other_way().map(|other| &hosts.flows[other as usize]);
+    let rests = |other: &Flow| other.stack.as_ref().is_none_or(|stack| stack.rests(other));
+    flow.is_dead() && other.is_none_or(rests)
 }
 
 impl Flow {
@@ -227,6 +296,16 @@ impl Hosts {
     /// What a host of others did that no run can go on with.
     pub(in crate::world) fn fault(&self) -> Option<&ScenarioError> {
         self.fault.as_deref()
+    }
+
+    /// Where the host at one side of a flow is: the flow that it sends packets of, and its side
+    /// there.
+    #[inline]
+    pub(in crate::world) fn stack_at(&self, (index, side): (u32, usize)) -> (u32, usize) {
+        match self.flows[index as usize].other_way() {
+            Some(other) if side == FAR => (other, NEAR),
+            _ => (index, side),
+        }
     }
 
     /// A flow with a stack begins at one of its ends. Answers, as the two below do, whether all of
@@ -261,7 +340,6 @@ impl Hosts {
         packet: &Packet,
         context: &mut Context,
     ) -> bool {
-        let before = self.stack_before(packet.flow(), context);
         let flow = &mut self.flows[packet.flow() as usize];
         context.recorder.delivered(packet.row(), now);
         let (side, number) = match packet {
@@ -280,11 +358,22 @@ impl Hosts {
         if side == FAR {
             stack.lost.comes(number);
         }
-        if let Some((datagram, cargo)) = stack.ends[1 - side].aboard.take(number) {
-            stack.came = Some((number, cargo));
-            stack.ends[side].host().handle(now, datagram);
+        let sent = stack.end_mut(1 - side).aboard.take(number);
+        if let Some(sent) = &sent {
+            stack.came = Some((number, sent.cargo));
         }
-        self.stack_reacts(now, (packet.flow(), side), &before, context)
+        let at = self.stack_at((packet.flow(), side));
+        let before = self.stack_before(at.0, context);
+        let stack = self.stack_of(at.0);
+        let ecn = stack.ecn;
+        if let Some(sent) = sent {
+            let host = stack.end_mut(at.1).host();
+            if ecn {
+                host.hears_ecn(sent.ecn);
+            }
+            host.handle(now, sent.packet);
+        }
+        self.stack_reacts(now, at, &before, context)
     }
 
     /// The alarm of a host may be due.
@@ -326,7 +415,7 @@ impl Hosts {
             end.alarm.arm(due, context, place, event);
             return None;
         };
-        let (size, cargo) = (datagram.size.get(), end.host().carried());
+        let (size, cargo, ecn) = (datagram.size.get(), end.host().carried(), end.host().ecn());
         let without_end = end.busy.goes_on(now);
         if let Some(problem) = self.refuses(index, side, &datagram, without_end) {
             self.stack_fails(now, (index, side), &problem);
@@ -336,10 +425,14 @@ impl Hosts {
         if context.recorder.traces_datagrams() {
             self.stack_says(index, side, &datagram, context);
         }
-        self.flows[index as usize].digest.add(now, 8, size);
+        let flow = &mut self.flows[index as usize];
+        flow.digest.add(now, 8, size);
+        let carried = flow.stack.as_ref().is_some_and(|stack| stack.ecn);
+        let ecn = if carried { ecn } else { Ecn::NotEct };
+        let sent = Kept { packet: datagram, cargo, ecn };
         Some(match side {
-            NEAR => Packet::Data(self.stack_transmits(now, index, (datagram, cargo), context)),
-            _ => Packet::Ack(self.stack_answers(now, index, (datagram, cargo), context)),
+            NEAR => Packet::Data(self.stack_transmits(now, index, sent, context)),
+            _ => Packet::Ack(self.stack_answers(now, index, sent, context)),
         })
     }
 
@@ -358,12 +451,12 @@ impl Hosts {
         &mut self,
         now: Time,
         index: u32,
-        (datagram, cargo): (Datagram, Cargo),
+        sent: Kept,
         context: &mut Context,
     ) -> DataPacket {
         let stack = self.stack_of(index);
-        let (size, state) = (datagram.size, stack.state(NEAR));
-        let seq = stack.ends[NEAR].aboard.keep(datagram, cargo);
+        let (size, cargo, state) = (sent.packet.size, sent.cargo, stack.state(NEAR));
+        let seq = stack.end_mut(NEAR).aboard.keep(sent);
         stack.lost.sent(cargo);
         let in_packets = |bytes: u64| bytes as f64 / state.packet.max(1) as f64;
         let cwnd = state.cwnd.map_or(f64::NAN, in_packets);
@@ -384,11 +477,11 @@ impl Hosts {
         &mut self,
         now: Time,
         index: u32,
-        (datagram, cargo): (Datagram, Cargo),
+        sent: Kept,
         context: &mut Context,
     ) -> AckPacket {
-        let size = datagram.size;
-        let number = self.stack_end(index, FAR).aboard.keep(datagram, cargo);
+        let (size, cargo) = (sent.packet.size, sent.cargo);
+        let number = self.stack_end(index, FAR).aboard.keep(sent);
         let ack = Ack { next: number + 1, sack: SackBlocks::NONE, size };
         let id = self.flows[index as usize].id;
         let row = context.recorder.sent(now, id, &SentRow::Ack(&ack, None));
@@ -409,7 +502,7 @@ impl Hosts {
             return Some(format!("sends a packet of {size} bytes"));
         }
         let stack = self.stack_of(index);
-        if stack.ends[side].aboard.weight() + datagram.bytes.len() as u64 > patience::ABOARD {
+        if stack.end(side).aboard.weight() + datagram.bytes.len() as u64 > patience::ABOARD {
             let most = patience::ABOARD >> 20;
             return Some(format!(
                 "sends more than the {most} MiB that may be on their way at once"
@@ -431,7 +524,7 @@ impl Hosts {
     }
 
     fn stack_end(&mut self, index: u32, side: usize) -> &mut End {
-        &mut self.stack_of(index).ends[side]
+        self.stack_of(index).end_mut(side)
     }
 
     fn stack_of(&mut self, index: u32) -> &mut Stack {

@@ -3,11 +3,15 @@
 //! behind the last one acknowledged is lost and sent again as a new packet: at once, or, as TCP
 //! does, one for each ACK, in repairs.
 
+mod exchange;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use burstlab_sim::scenario::{Connection, Host, HostEvent, HostState, Packet, Stacks};
 use burstlab_units::{Bytes, Span, Time};
+
+use self::exchange::Exchange;
 
 const PAYLOAD: u64 = 1000;
 const WINDOW: usize = 20;
@@ -22,7 +26,7 @@ pub(crate) struct Simple;
 impl Stacks for Simple {
     fn names(&self) -> Vec<&str> {
         let bad = BAD.iter().map(|(name, _)| *name);
-        ["simple", "repairing"].into_iter().chain(bad).chain(["silent"]).collect()
+        ["simple", "repairing"].into_iter().chain(bad).chain(["silent", "exchange"]).collect()
     }
 
     fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
@@ -40,6 +44,7 @@ impl Stacks for Simple {
             "simple" => Box::new(Sender { left: left.0, ..Sender::default() }),
             "repairing" => Box::new(Sender { left: left.0, repairs: true, ..Sender::default() }),
             "silent" => Box::new(Silent(false)),
+            "exchange" => return Exchange::pair(connection),
             other => {
                 let each = |near| Bad { name: other.to_string(), near, ..Bad::default() };
                 return [true, false].map(|near| -> Box<dyn Host> { Box::new(each(near)) });

@@ -141,6 +141,7 @@ impl Flow {
             completed_s: self.completed.map(Time::as_secs_f64),
             ended: None,
             ended_s: None,
+            packets_marked: self.carried.as_ref().map_or(0, |carried| carried.marks),
         };
         if let Some(stack) = &self.stack {
             stack.tell(&mut summary);

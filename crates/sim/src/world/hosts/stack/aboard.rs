@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::scenario::{Cargo, Packet};
+use crate::scenario::{Cargo, Ecn, Packet};
 
 /// What keeping a packet takes beside what it says, in bytes.
 const EACH: u64 = 128;
@@ -24,10 +24,19 @@ impl Weight {
     }
 }
 
+/// A packet in flight.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kept {
+    pub(super) packet: Packet,
+    pub(super) cargo: Cargo,
+    /// Its codepoint of ECN, where the network carries that.
+    pub(super) ecn: Ecn,
+}
+
 /// Packets on their way, each in the place of its number.
 #[derive(Debug, Default)]
 pub(super) struct Aboard {
-    packets: VecDeque<Option<(Packet, Cargo)>>,
+    packets: VecDeque<Option<Kept>>,
     /// The number of the first place.
     first: u64,
     weight: Weight,
@@ -50,10 +59,10 @@ impl Aboard {
     }
 
     /// Keeps a packet; returns its number.
-    pub(super) fn keep(&mut self, packet: Packet, cargo: Cargo) -> u64 {
+    pub(super) fn keep(&mut self, sent: Kept) -> u64 {
         let number = self.kept();
-        self.weight.set(self.weight.bytes() + packet.bytes.len() as u64 + EACH);
-        self.packets.push_back(Some((packet, cargo)));
+        self.weight.set(self.weight.bytes() + sent.packet.bytes.len() as u64 + EACH);
+        self.packets.push_back(Some(sent));
         number
     }
 
@@ -64,17 +73,17 @@ impl Aboard {
     }
 
     /// The packet `number`, if it is on its way.
-    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Packet> {
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Kept> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.packets.get_mut(place)?.as_mut().map(|(packet, _)| packet)
+        self.packets.get_mut(place)?.as_mut()
     }
 
     /// The packet `number` has arrived, or is lost.
-    pub(super) fn take(&mut self, number: u64) -> Option<(Packet, Cargo)> {
+    pub(super) fn take(&mut self, number: u64) -> Option<Kept> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let taken = self.packets.get_mut(place)?.take();
-        if let Some((packet, _)) = &taken {
-            self.weight.set(self.weight.bytes() - packet.bytes.len() as u64 - EACH);
+        if let Some(sent) = &taken {
+            self.weight.set(self.weight.bytes() - sent.packet.bytes.len() as u64 - EACH);
         }
         while self.packets.front().is_some_and(Option::is_none) {
             self.packets.pop_front();
@@ -92,19 +101,21 @@ mod tests {
     #[test]
     fn packets_are_taken_once_in_any_order_and_leave_no_room_behind() {
         let mut aboard = Aboard::default();
-        let cargo = Cargo::default();
-        let packet = |size| Packet { size: Bytes::new(size), bytes: vec![7; 3] };
-        assert_eq!([1, 2, 3].map(|size| aboard.keep(packet(size), cargo)), [0, 1, 2]);
+        let sent = |size| {
+            let packet = Packet { size: Bytes::new(size), bytes: vec![7; 3] };
+            Kept { packet, cargo: Cargo::default(), ecn: Ecn::NotEct }
+        };
+        assert_eq!([1, 2, 3].map(|size| aboard.keep(sent(size))), [0, 1, 2]);
         assert_eq!(aboard.weight(), 3 * (EACH + 3));
-        assert_eq!(aboard.get_mut(1), Some(&mut packet(2)));
-        assert_eq!(aboard.take(1), Some((packet(2), cargo)));
+        assert_eq!(aboard.get_mut(1), Some(&mut sent(2)));
+        assert_eq!(aboard.take(1), Some(sent(2)));
         assert_eq!(aboard.get_mut(1), None);
         assert_eq!(aboard.get_mut(9), None);
         assert_eq!((aboard.take(1), aboard.take(9)), (None, None));
-        assert_eq!((aboard.take(0), aboard.packets.len()), (Some((packet(1), cargo)), 1));
-        assert_eq!((aboard.take(0), aboard.keep(packet(4), cargo)), (None, 3));
+        assert_eq!((aboard.take(0), aboard.packets.len()), (Some(sent(1)), 1));
+        assert_eq!((aboard.take(0), aboard.keep(sent(4))), (None, 3));
         let (third, last) = (aboard.take(2), aboard.take(3));
-        assert_eq!((third, last), (Some((packet(3), cargo)), Some((packet(4), cargo))));
+        assert_eq!((third, last), (Some(sent(3)), Some(sent(4))));
         assert!(aboard.packets.is_empty() && aboard.kept() == 4);
         assert_eq!(aboard.weight(), 0);
     }

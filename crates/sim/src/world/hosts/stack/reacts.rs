@@ -4,13 +4,14 @@
 use burstlab_units::Time;
 
 use super::patience;
-use super::{FAR, Flow, Hosts, NEAR};
+use super::{FAR, Flow, Hosts, NEAR, Stack};
 use crate::measure::loss::{Causes, Loss};
 use crate::measure::{
     CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SenderNow, SenderState,
 };
 use crate::scenario::{Ending, HostEvent};
 use crate::world::context::Context;
+use crate::world::hosts::other_way::begin_to_reply;
 
 /// Packets with numbers of their own, such as those of a handshake, that may lie between a lost one
 /// and the one whose ACK tells of it.
@@ -30,6 +31,18 @@ struct Told {
     /// again though they came.
     lost: Vec<(u64, Loss)>,
     spurious: Vec<u64>,
+    said: Said,
+}
+
+/// Other reports of a sender.
+#[derive(Default)]
+struct Said {
+    /// All of the flow is acknowledged now, for the first time.
+    done: bool,
+    /// It could not read the packet that came last.
+    unread: bool,
+    /// Its connection is dead.
+    ended: Option<Ending>,
 }
 
 /// What TCP repairs.
@@ -53,7 +66,7 @@ impl Hosts {
         let stack = self.flows[index as usize].stack.as_ref().expect("the flow has a stack");
         let traced = context.recorder.traces_ledger();
         SenderBefore {
-            waits_until: stack.ends[NEAR].aboard.kept(),
+            waits_until: stack.end(NEAR).aboard.kept(),
             state: traced.then(|| SenderState::of_host(&stack.state(NEAR))),
         }
     }
@@ -70,13 +83,74 @@ impl Hosts {
         let flow = &mut self.flows[index as usize];
         let done = match side {
             FAR => flow.receiver_tells(now).map(|()| false),
-            _ => flow.sender_tells(now, before, context),
+            _ => match (flow.sender_tells(now, before, context), flow.other_way()) {
+                (Ok(said), Some(other)) => self.stack_takes(now, (index, other), &said),
+                (said, _) => said.map(|said| said.done),
+            },
         };
         done.unwrap_or_else(|problem| {
             self.stack_fails(now, (index, side), &problem);
             false
         })
     }
+
+    /// The host of a sender takes data of the other direction too, which flow `other` carries;
+    /// answers as the sender has.
+    fn stack_takes(
+        &mut self,
+        now: Time,
+        (index, other): (u32, u32),
+        said: &Said,
+    ) -> Result<bool, String> {
+        let received = self.stack_of(index).state(NEAR).received;
+        let flow = &mut self.flows[other as usize];
+        let open = flow.received.is_none();
+        let stack = flow.stack.as_mut().expect("both flows of a connection have a stack");
+        if said.unread {
+            stack.goes_unread();
+        }
+        if let Some(why) = said.ended.filter(|_| open) {
+            stack.receiver_ends(now, why);
+        }
+        takes(flow, now, received)?;
+        if open && flow.received.is_some() {
+            begin_to_reply(&mut self.flows[index as usize], now);
+        }
+        Ok(said.done)
+    }
+}
+
+impl Stack {
+    /// Its connection is dead, as its receiver says.
+    fn receiver_ends(&mut self, now: Time, why: Ending) {
+        self.ended[FAR].get_or_insert((now, why));
+    }
+
+    /// Its receiver could not read the packet that came last.
+    fn goes_unread(&mut self) {
+        if let Some((number, cargo)) = self.came {
+            self.lost.goes_unread(number, cargo);
+        }
+    }
+}
+
+/// So many bytes have come to the application of the receiver of a flow.
+fn takes(flow: &mut Flow, now: Time, received: u64) -> Result<(), String> {
+    let stack = flow.stack.as_mut().expect("the flow has a stack");
+    if received < stack.received {
+        let before = stack.received;
+        return Err(format!("has {received} bytes for its application, and had {before}"));
+    }
+    let came = flow.tally.delivered_bytes;
+    if received > came && !stack.live {
+        return Err(format!("has {received} bytes for its application, of {came} that came"));
+    }
+    stack.received = received;
+    let all = flow.bytes.is_some_and(|bytes| received >= bytes);
+    if all && flow.received.is_none() {
+        flow.received = Some(now);
+    }
+    Ok(())
 }
 
 impl Flow {
@@ -84,50 +158,33 @@ impl Flow {
     /// sender does.
     fn receiver_tells(&mut self, now: Time) -> Result<(), String> {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let mut left = patience::events(stack.ends[FAR].aboard.kept());
-        while let Some(event) = stack.ends[FAR].host().poll_event() {
+        let mut left = patience::events(stack.end(FAR).aboard.kept());
+        while let Some(event) = stack.end_mut(FAR).host().poll_event() {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             match event {
-                HostEvent::Ended(why) if self.received.is_none() => {
-                    stack.ended[FAR].get_or_insert((now, why));
-                }
-                HostEvent::Unread => {
-                    if let Some((number, cargo)) = stack.came {
-                        stack.lost.goes_unread(number, cargo);
-                    }
-                }
+                HostEvent::Ended(why) if self.received.is_none() => stack.receiver_ends(now, why),
+                HostEvent::Unread => stack.goes_unread(),
                 _ => {}
             }
         }
         let received = stack.state(FAR).received;
-        if received < stack.received {
-            let before = stack.received;
-            return Err(format!("has {received} bytes for its application, and had {before}"));
-        }
-        let came = self.tally.delivered_bytes;
-        if received > came && !stack.live {
-            return Err(format!("has {received} bytes for its application, of {came} that came"));
-        }
-        stack.received = received;
-        let all = self.bytes.is_some_and(|bytes| received >= bytes);
-        if all && self.received.is_none() {
-            self.received = Some(now);
-        }
-        Ok(())
+        takes(self, now, received)
     }
 
-    /// The sender, a stack, tells what it has to tell; answers whether all of the flow is
-    /// acknowledged now, for the first time.
+    /// Hears all that the sender, a stack, has to report; answers the part of it that concerns the
+    /// other direction too.
     fn sender_tells(
         &mut self,
         now: Time,
         before: &SenderBefore,
         context: &mut Context,
-    ) -> Result<bool, String> {
+    ) -> Result<Said, String> {
         let mut told = Told::default();
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let mut left = patience::events(stack.ends[NEAR].aboard.kept());
-        while let Some(event) = self.stack.as_mut().and_then(|s| s.ends[NEAR].host().poll_event()) {
+        let mut left = patience::events(stack.end(NEAR).aboard.kept());
+        while let Some(event) =
+            self.stack.as_mut().and_then(|s| s.end_mut(NEAR).host().poll_event())
+        {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             self.told(now, event, &mut told)?;
         }
@@ -141,14 +198,16 @@ impl Flow {
         if done {
             self.completed = Some(now);
         }
-        Ok(done)
+        let Told { said, .. } = told;
+        Ok(Said { done, ..said })
     }
 
     /// The sender, a stack, tells something.
     fn told(&mut self, now: Time, event: HostEvent, told: &mut Told) -> Result<(), String> {
         use HostEvent::{Acked, Awaited, Forgotten, Lost, Resent};
+        let Told { said, .. } = &mut *told;
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let sent = stack.ends[NEAR].aboard.kept();
+        let sent = stack.end(NEAR).aboard.kept();
         if let Acked(number) | Awaited(number) | Forgotten(number) | Lost(number) | Resent(number) =
             event
             && number >= sent + patience::READY
@@ -181,8 +240,11 @@ impl Flow {
                 self.causes.found(number);
                 stack.lost.is_bare(number);
             }
-            HostEvent::Ended(why) => self.ends(now, why),
-            HostEvent::Unread => {}
+            HostEvent::Ended(why) => {
+                said.ended = Some(why);
+                self.ends(now, why);
+            }
+            HostEvent::Unread => said.unread = true,
         }
         Ok(())
     }
@@ -223,7 +285,7 @@ impl Flow {
             }
             return;
         }
-        if stack.ends[NEAR].aboard.has(number) {
+        if stack.end(NEAR).aboard.has(number) {
             stack.lost.gives_up(number);
         }
         told.spurious.push(number);
@@ -233,7 +295,7 @@ impl Flow {
     /// to be.
     fn forget(&mut self) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let reordering = stack.ends[NEAR].host().reordering();
+        let reordering = stack.end_mut(NEAR).host().reordering();
         let kept = reordering + BETWEEN;
         let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(kept));
         if let Some(below) = below {
