@@ -149,6 +149,9 @@ def _of_reproduction(directory: Path, head: Path) -> Iterator[Verified]:
         yield Verified(head, DAMAGED)
         return
     yield _head(head, document)
+    page = directory / "report.html"
+    if (noted := sums.told(document)) or page.exists():
+        yield _one(page, noted.get(page.name))
     for target in targets:
         path = directory / f"{target['target']}.json"
         section = _document(path)
