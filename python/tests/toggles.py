@@ -214,7 +214,7 @@ def resolved(document: Document) -> tuple[Document, list[str]] | None:
 
 def _same(first: Document, found: Document, place: Place, value: Any) -> bool:
     """Whether a field had the value already; one that is not stored has its default."""
-    if _at(first, place) is None and _at(found, place) is None:
+    if at(first, place) is None and at(found, place) is None:
         schema: Any = SCHEMA
         for step in place:
             schema = followed(_table(schema) or schema)
@@ -223,7 +223,7 @@ def _same(first: Document, found: Document, place: Place, value: Any) -> bool:
     return first == found
 
 
-def _at(document: Any, place: Place) -> Any:
+def at(document: Any, place: Place) -> Any:
     for step in place:
         if document is None:
             return None

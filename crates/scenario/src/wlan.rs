@@ -534,7 +534,7 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
         None => {
             debug_assert!(path, "what is no mesh is a path");
             if let Some(node) = &wlan.node {
-                let fix = "write side = \"sender\" or side = \"receiver\"";
+                let fix = "write side = \"sender\" or side = \"receiver\" in its place";
                 return refuse(at("node"), format!("{node:?}"), "it belongs to a mesh", fix);
             }
             let side = *wlan.side.get_or_insert(Side::Receiver);

@@ -117,22 +117,22 @@ mod tests {
     use super::*;
     use crate::config::Overrides;
 
-    fn config(overrides: Overrides) -> Config {
-        Config::resolve(&overrides).expect("it is an endpoint")
+    fn config(overrides: &Overrides) -> Config {
+        Config::resolve(overrides).expect("it is an endpoint")
     }
 
     #[test]
     fn a_parameter_of_another_choice_is_lacked() {
-        let sack = config(Overrides::default());
+        let sack = config(&Overrides::default());
         assert_eq!(sack.lacks("vegas_alpha"), Some("variant = \"vegas\""));
         assert_eq!(sack.lacks("new_reno_burst"), Some("variant = \"new-reno\""));
         assert_eq!(sack.lacks("ble_order"), Some("detector = \"ble\""));
         for field in ["window", "sack_blocks", "rto_tick", "delayed_ack_every"] {
             assert_eq!(sack.lacks(field), None, "{field}");
         }
-        let late = config(Overrides { delayed_ack: Some(false), ..Overrides::default() });
+        let late = config(&Overrides { delayed_ack: Some(false), ..Overrides::default() });
         assert_eq!(late.lacks("delayed_ack_every"), Some("delayed_ack = true"));
-        let linux = config(Overrides { variant: Some(Variant::Linux), ..Overrides::default() });
+        let linux = config(&Overrides { variant: Some(Variant::Linux), ..Overrides::default() });
         assert_eq!(linux.lacks("rto_fixed"), Some("variant = \"sack\""));
         assert_eq!(linux.lacks("rto_clock_phase"), None);
         assert_eq!(linux.lacks("bbr_phase"), Some("window_law = \"bbr\""));
