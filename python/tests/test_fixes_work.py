@@ -1,4 +1,4 @@
-"""What an error says to do is done, and that error is gone.
+"""The fix of an error is applied, and that error is gone.
 
 Each field of the schema gets values that are out of range, of another kind or of another choice.
 Of each message one is corrected as its fix says, if the fix says what to write.
@@ -47,18 +47,18 @@ def value_of(text: str) -> Any:
 
 
 def mended(document: Document, error: ScenarioError) -> Iterator[tuple[str, Document]]:
-    """Return the document as the ways out of its fix leave it; nothing where the fix is prose."""
+    """Return the document as each setting of its fix leaves it; nothing where the fix is prose."""
     place, fix = steps(error.path), error.fix
     for name, text in _SETTING.findall(fix):
         named = steps(name)
-        beside = place[:-1] if named[0] not in SCHEMA["properties"] else ()
+        table = place[:-1] if named[0] not in SCHEMA["properties"] else ()
         try:
             value = value_of(text)
         except tomllib.TOMLDecodeError:
             continue  # a part of a longer value
-        # One of several ways out, each of which may be in the place of the field.
+        # One of several settings, each of which may be in the place of the field.
         start = without(document, place) if place_of(fix, name) else document
-        yield f"{name} = {text}", with_field(start, (*beside, *named), value)
+        yield f"{name} = {text}", with_field(start, (*table, *named), value)
     value = None if _SETTING.search(fix) else written(fix)
     if value is not None:
         yield f"write {value!r}", with_field(document, place, value)

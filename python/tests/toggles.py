@@ -78,13 +78,13 @@ def _slots(**tables: Any) -> Document:
 _SIZE = {"distribution": "exponential", "mean": "20 KB"}
 _LINUX = {"variant": "linux", "ecn": True}
 
-#: Scenarios of each kind. What one lacks, another has.
+#: Scenarios of each kind. Together they have all tables.
 BASES: dict[str, Document] = {
     "path": _path(),
     "path, idle": {"run": {"duration": "200 ms"}},
     "path, detectors": _path(tcp={"detector": "back"}, edge=_TIMER | {"notices": "in-band"}),
     "path, Linux": _path(tcp=_LINUX, access=_ACCESS | {"marking": {"above": "5 KB"}}),
-    "path, both ways": _path(flows=[{"reverse": {}, "bytes": "200 KB"}, {"start": "5 ms"}]),
+    "path, two directions": _path(flows=[{"reverse": {}, "bytes": "200 KB"}, {"start": "5 ms"}]),
     "path, stored and forwarded": _path(core={"forwarding": "store-and-forward"}),
     "path, a cell": _path(wlan=[{}], flows=[{}, {}]),
     "path, a cell in the shadow": _path(wlan=[{"loss": "shadowing", "distance_m": 200.0}],
@@ -139,8 +139,8 @@ def _legal(schema: Document) -> list[Any]:
     kind = kinds if isinstance(kinds, str) else next(one for one in kinds if one != "null")
     if kind == "array":
         if (parts := schema.get("prefixItems")) is not None:
-            ways = [_legal(one) for one in parts]
-            return [list(row) for row in zip(*ways, strict=False)][:4]
+            columns = [_legal(one) for one in parts]
+            return [list(row) for row in zip(*columns, strict=False)][:4]
         inner = _legal(schema.get("items", {}))
         return [] if "properties" in followed(schema.get("items", {})) else [
             *([one] for one in inner), inner[1:2] * 2, inner[1:2] * 3, []
@@ -243,16 +243,16 @@ def outcome(document: Document) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = bl.run(document, trace=traces)
-    told = []
+    texts = []
     for one in result.replications:
         summary = {name: value for name, value in one.summary.items() if name != "warnings"}
-        told.append(json.dumps(summary, sort_keys=True, default=str))
+        texts.append(json.dumps(summary, sort_keys=True, default=str))
     for name in RECORDED:
         try:
-            told.append(f"{name}: {result.table(name).to_pylist()}")
+            texts.append(f"{name}: {result.table(name).to_pylist()}")
         except bl.InputError:
             continue
-    return hashlib.sha256("".join(told).encode()).hexdigest()
+    return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
 def idle(base: Document, place: Place, values: list[Any], plain: str) -> list[Any] | None:

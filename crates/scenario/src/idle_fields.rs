@@ -8,7 +8,7 @@ use super::idle_tables::differing;
 use super::wlan::stations;
 use super::{
     ConversionKind, Edge, FirstWavelength, NoticeTransport, Pattern, Resolution, RouteChoice,
-    Scenario, Side, Topology, Traffic, Wlan, WlanLoss, fill,
+    Scenario, Side, Traffic, Wlan, WlanLoss, fill,
 };
 
 /// Refuses fields that have no effect. `scenario` has its defaults written out; `senders` are the

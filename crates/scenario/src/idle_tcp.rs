@@ -1,7 +1,7 @@
 //! TCP parameters that no sender looks at.
 //!
-//! They are warnings, not errors: a study or a page sets variants, laws and detectors beside one
-//! another over one table `tcp`, which has the parameters of all of them.
+//! They are warnings, not errors: a study or a page compares variants, laws and detectors over one
+//! table `tcp`, which has the parameters of all of them.
 
 use std::collections::BTreeMap;
 

@@ -95,7 +95,7 @@ fn has_vegas(config: &Config) -> bool {
 }
 
 impl Config {
-    /// What lets an endpoint look at a parameter, if this one never does.
+    /// The setting that lets an endpoint look at a parameter, if this one never does.
     #[must_use]
     pub fn lacks(&self, field: &str) -> Option<&'static str> {
         let rule = RULES.iter().find(|(fields, ..)| fields.contains(&field));
