@@ -119,13 +119,15 @@ class Draw:
         return found
 
     def _value(self, schema: dict[str, Any], share: float, name: str = "") -> Any:
-        schema = _followed(schema)
+        schema = followed(schema)
         pick = self.random
         options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
         if options:
             return self._value(options[0], share, name)
         if "oneOf" in schema or "enum" in schema:
-            words = schema.get("enum") or [word for one in schema["oneOf"] for word in _words(one)]
+            words = schema.get("enum") or [
+                word for one in schema["oneOf"] for word in words_of(one)
+            ]
             return pick.choice(words) if pick.random() < 0.98 else "no such choice"
         kinds = schema.get("type", "object")
         kind = kinds if isinstance(kinds, str) else next(one for one in kinds if one != "null")
@@ -163,7 +165,7 @@ class Draw:
         return [self._value(schema.get("items", {}), share) for _ in range(count)]
 
     def _table(self, schema: dict[str, Any], share: float) -> dict[str, Any]:
-        schema = _followed(schema)
+        schema = followed(schema)
         needed = schema.get("required", [])
         return {
             name: self._value(one, share, name)
@@ -172,7 +174,7 @@ class Draw:
         }
 
 
-def _followed(schema: dict[str, Any]) -> dict[str, Any]:
+def followed(schema: dict[str, Any]) -> dict[str, Any]:
     while "$ref" in schema:
         found: Any = SCHEMA
         for step in schema["$ref"].removeprefix("#/").split("/"):
@@ -181,7 +183,7 @@ def _followed(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _words(schema: dict[str, Any]) -> list[Any]:
+def words_of(schema: dict[str, Any]) -> list[Any]:
     return schema.get("enum") or ([schema["const"]] if "const" in schema else [])
 
 

@@ -61,7 +61,7 @@ def test_what_cannot_be_is_refused(tcp, path, value):
             {"access": {"marking": {"rule": "red", "least": "9 KB", "most": "9 KB"}}},
             "access.marking.least",
         ),
-        ({"edge": {"marking": {"above": "3 KB"}}}, "edge.marking.rule"),
+        ({"edge": {"marking": {"above": "3 KB"}}}, "edge.marking"),
     ],
 )
 def test_marking_is_read_whole(tables, path):

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import numpy
@@ -156,6 +157,23 @@ def test_each_long_phase_hears_sigterm(tmp_path, words, after_s):
     assert (status, "Traceback" in said) == (143, False), said
     assert work_s < SOON_S
     assert _files(tmp_path) == []
+
+
+@pytest.mark.parametrize("after_s", [0.6, 1.2])
+def test_a_long_file_of_a_network_hears_sigterm(tmp_path, after_s):
+    """It is read first, and then looked at."""
+    nodes = [{"id": f"n{number}"} for number in range(100_000)]
+    links = [
+        {"source": one["id"], "target": other["id"], "length_km": 1}
+        for one, other in pairwise(nodes)
+    ]
+    document = {"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "links": links}
+    (tmp_path / "long.json").write_text(json.dumps(document))
+    with _started("topology", "long.json", where=tmp_path) as process:
+        status, work_s = _ended(process, signal.SIGTERM, after_s)
+    said = (tmp_path / "said").read_text()
+    assert (status, "Traceback" in said) == (143, False), said
+    assert work_s < SOON_S
 
 
 @pytest.mark.parametrize(("one", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import burstlab as bl
+from burstlab.cli import main
 from burstlab.storage import sums
 
 RUN = {
@@ -142,6 +143,42 @@ def everything(result, study, tmp_path_factory):
     bl.what_if(result, spare=burst).write(where / "what-if")
     bl.blame(result, sample=2, out=where / "prices")
     return where
+
+
+@pytest.fixture(scope="module")
+def reproduction(tmp_path_factory):
+    """Have what a reproduction wrote."""
+    where = tmp_path_factory.mktemp("sums") / "reproduction"
+    with pytest.raises(SystemExit) as left:
+        main(["reproduce", "yu2004/fig1", "--out", str(where)])
+    assert not left.value.code
+    return where
+
+
+def test_every_file_of_a_reproduction_has_a_sum(reproduction, tmp_path, burstlab):
+    answer = burstlab("results", reproduction, "--verify", "--json")
+    states = {Path(one["file"]): one["state"] for one in answer.json()["files"]}
+    assert set(states.values()) == {"whole"}
+    assert set(states) == {path for path in reproduction.rglob("*") if path.is_file()}
+    draw = np.random.default_rng(1)
+    for file in states:
+        name, directory = file.relative_to(reproduction), tmp_path / "all"
+        shutil.copytree(reproduction, directory)
+        flip(directory / name, draw)
+        answer = burstlab("results", directory, "--verify")
+        assert answer.status == 1 and f"{directory / name}: damaged" in answer.out
+        shutil.rmtree(directory)
+
+
+def test_a_page_of_a_reproduction_that_is_gone_or_new_is_named(reproduction, tmp_path, burstlab):
+    directory = tmp_path / "all"
+    shutil.copytree(reproduction, directory)
+    (directory / "report.html").unlink()
+    answer = burstlab("results", directory, "--verify")
+    assert answer.status == 1 and f"{directory / 'report.html'}: missing" in answer.out
+    # The next target that is added writes it anew, with its sum.
+    assert burstlab("reproduce", "yu2004/fig1", "--out", directory).status == 0
+    assert burstlab("results", directory, "--verify").status == 0
 
 
 def test_all_is_verified_and_each_damaged_file_is_named(everything, tmp_path, burstlab):

@@ -324,3 +324,20 @@ def test_fibres_of_gnpy_that_part_lead_to_every_node(tmp_path):
 def test_repetita_has_as_many_rows_as_it_says(tmp_path, old, new, named):
     with pytest.raises(ScenarioError, match=f"{named}: [25] rows follow"):
         found(tmp_path, "net.graph", REPETITA.format(5).replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem", "fix"),
+    [
+        ("net.xls", "", "spreadsheets are not read", "gnpy-convert-xls net.xls writes net.json"),
+        ("a.json", '{"path-request": []}', "and no network", "the file of the network"),
+        ("b.json", '{"response": []}', "and no network", "the file of the network"),
+    ],
+)
+def test_files_of_gnpy_without_a_network_are_named(
+    name, text, problem, fix, tmp_path, monkeypatch, burstlab
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    answer = burstlab("topology", name)
+    assert answer.status == 2 and problem in answer.err and fix in answer.err, answer.err

@@ -238,7 +238,7 @@ pub(super) fn core_marks(scenario: &Scenario) -> Result<Option<Marking>, Scenari
         let problem = "no bursts wait at an ingress port";
         let fix = "remove it, write access.marking, or a mesh with edge.port = \"fifo\"";
         let value = super::error::word(&marks.rule);
-        return Err(ScenarioError::new("edge.marking.rule", value, problem, fix));
+        return Err(ScenarioError::new("edge.marking", value, problem, fix));
     }
     marks.marking("edge.marking", rate).map(Some)
 }

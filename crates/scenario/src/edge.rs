@@ -11,7 +11,7 @@ use super::limits::SPAN_MAX;
 use super::{Marks, ScenarioError};
 
 /// What to write in place of an empty threshold.
-const EACH: &str = "assembly = \"none\" for a burst a packet";
+const EACH: &str = "assembly = \"none\" in its place for a burst a packet";
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -378,7 +378,7 @@ impl Assembly {
                 AssemblyPolicy::Hybrid(given.needs("timer", timer)?, given.needs("size", size)?)
             }
             Self::Adaptive | Self::CwndClasses => {
-                let fix = "write timer, size or hybrid, or with_data = true";
+                let fix = "write timer, size or hybrid, or with_data = true in its place";
                 let path = "edge.ack.assembly";
                 return Err(ScenarioError::new(path, word(&self), "not for ACKs", fix));
             }

@@ -4,6 +4,7 @@
 //! its default says nothing: it is there in every scenario.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::error::{Check, brief};
 use super::{Ops, Protocol, Resolution, Scenario, ScenarioError};
@@ -77,16 +78,25 @@ fn unused<T: Serialize + Default>(
     fields: &[&str],
     (problem, fix): (&str, &str),
 ) -> Check {
-    let [table, plain] =
-        [table, &T::default()].map(|one| serde_json::to_value(one).unwrap_or_default());
-    let given = table.as_object().into_iter().flatten();
-    let mut given = given.filter(|(name, _)| fields.is_empty() || fields.contains(&name.as_str()));
-    match given.find(|(name, value)| plain.get(name) != Some(value)) {
+    match differing(table, &T::default(), fields) {
         None => Ok(()),
         Some((name, value)) => {
-            Err(ScenarioError::new(format!("{at}.{name}"), brief(value), problem, fix))
+            Err(ScenarioError::new(format!("{at}.{name}"), brief(&value), problem, fix))
         }
     }
+}
+
+/// The first of these fields that is not as it is in another table; of all where none is named.
+pub(super) fn differing<T: Serialize>(
+    table: &T,
+    plain: &T,
+    fields: &[&str],
+) -> Option<(String, Value)> {
+    let [table, plain] = [table, plain].map(|one| serde_json::to_value(one).unwrap_or_default());
+    let Value::Object(given) = table else { return None };
+    let mut given =
+        given.into_iter().filter(|(name, _)| fields.is_empty() || fields.contains(&&**name));
+    given.find(|(name, value)| plain.get(name) != Some(value))
 }
 
 #[cfg(test)]

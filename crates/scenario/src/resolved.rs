@@ -12,8 +12,8 @@ use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Outage, SCHEMA,
-    Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill, idle_switches,
-    link_loss, live, names, network, ranges, ticks, unused, wlan,
+    Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill, idle_fields,
+    idle_switches, idle_tcp, link_loss, live, names, network, ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -98,9 +98,12 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         ops.fill(graph, routes);
     }
     let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
-    let heeded = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
-    warnings.extend(unused::warnings(&scenario, &demand, heeded));
-    warnings.extend(unused::unheeded_tcp(written, &tcp, &demand_tcp));
+    idle_fields::check(&scenario, tcp.iter().chain(&demand_tcp))?;
+    let marked = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
+    let heeded = marked || scenario.flows().iter().any(|flow| flow.reverse.is_some());
+    warnings.extend(unused::warnings(&scenario, &demand, marked));
+    warnings.extend(idle_fields::warnings(&scenario));
+    warnings.extend(idle_tcp::warnings(written, &tcp, &demand_tcp));
     let entries = (&tcp[..], &flow_ends[..], &demand_tcp[..]);
     warnings.extend(ticks::warnings(&scenario, &assembly, mesh.as_ref(), entries));
     Ok(Resolved {
@@ -129,12 +132,9 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
 
 /// Whether a queue may mark packets of any host, by the TCP parameters of all entries.
 fn heeds_marks<'a>(scenario: &Scenario, mut all: impl Iterator<Item = &'a Config>) -> bool {
-    let flows = scenario.flows.iter().flatten();
-    let mut others = flows.map(|flow| match &flow.stack {
-        Some(_) => flow.ecn || flow.is_live(),
-        None => flow.reverse.is_some(),
-    });
-    others.any(|other| other) || all.any(|tcp| tcp.ecn == Some(true))
+    let mut flows = scenario.flows.iter().flatten();
+    flows.any(|flow| flow.stack.is_some() && (flow.ecn || flow.is_live()))
+        || all.any(|tcp| tcp.ecn == Some(true))
 }
 
 /// The TCP parameters of flows and of demand. `scenario` then has the general ones in its `tcp`,

@@ -151,7 +151,7 @@ mod tests {
         vec![
             json!({}),
             json!({"loss": {"data": script}, "surgery": [{"burst": 3}]}),
-            json!({"loss": {"data": script}, "access": {"shared": true}, "traffic": [{}]}),
+            json!({"access": {"shared": true}, "traffic": [{}]}),
             json!({"tcp": {"profile": "ns2"}, "flows": [{}, {"tcp": linux}, {"stack": "quinn"}]}),
             json!({"tcp": {"initial_window": 0}, "flows": [{"tcp": {"initial_window": 2}}]}),
             json!({"core": {"forwarding": "store-and-forward"}, "edge": {"spacing": "1 ns"}}),

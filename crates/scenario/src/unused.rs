@@ -1,13 +1,8 @@
 //! What a scenario says and a run never comes to: what begins after the end, a drain with nothing
 //! to wait for, marks that no sender heeds, looks that always fall at the same place.
 
-use std::collections::BTreeSet;
-
-use burstlab_tcp::Config;
-use burstlab_units::{Serializer, Span, Time};
-use serde::Serialize;
-
 use super::{Course, Demand, DemandLaw, Flow, Pattern, Scenario};
+use burstlab_units::{Serializer, Span, Time};
 
 /// A run is the time from 0 up to `run.duration`, which is no more part of it: what would begin
 /// then never does.
@@ -205,47 +200,6 @@ fn unheeded_marks(scenario: &Scenario, heeded: bool) -> Vec<String> {
         )
     });
     marking.collect()
-}
-
-/// TCP parameters that were written for senders that have none of them: what the sender of Linux
-/// alone has is none of the others'.
-pub(super) fn unheeded_tcp(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String> {
-    let flows = written.flows().iter().zip(tcp).enumerate();
-    let flows = flows.filter(|(_, (flow, _))| flow.stack.is_none());
-    let flows = flows.map(|(index, (flow, own))| (format!("flows[{index}].tcp"), &flow.tcp, own));
-    let demand_entries = written.demand.iter().zip(demand).enumerate();
-    let demand_entries =
-        demand_entries.map(|(index, (one, own))| (format!("demand[{index}].tcp"), &one.tcp, own));
-    let mut found = Vec::new();
-    for (at, given, own) in flows.chain(demand_entries) {
-        let has = fields(own);
-        found.extend(fields(given).difference(&has).map(|field| unheeded(&at, field)));
-    }
-    let given = fields(&written.tcp);
-    if tcp.is_empty() && demand.is_empty() {
-        let fix = "there is no sender: write [[flows]] or [[demand]], or remove it";
-        found.extend(given.iter().map(|field| format!("tcp.{field} has no effect: {fix}")));
-        return found;
-    }
-    let has = tcp.iter().chain(demand).flat_map(fields).collect();
-    found.extend(given.difference(&has).map(|field| unheeded("tcp", field)));
-    found
-}
-
-fn unheeded(at: &str, field: &str) -> String {
-    format!(
-        "{at}.{field} has no effect: no sender has it; write variant = \"linux\" for senders that \
-         have, or remove it"
-    )
-}
-
-/// The names of the parameters that have a value; not those of classes, which a law may leave
-/// aside.
-fn fields(parameters: &impl Serialize) -> BTreeSet<String> {
-    let table = serde_json::to_value(parameters).unwrap_or_default();
-    let given = table.as_object().into_iter().flatten();
-    let given = given.filter(|(name, value)| !value.is_null() && !name.ends_with("_class"));
-    given.map(|(name, _)| name.clone()).collect()
 }
 
 /// Looks at the network of which none comes up to the end.

@@ -518,7 +518,8 @@ impl Wlan {
     }
 }
 
-fn stations(scenario: &Scenario, wlan: &Wlan) -> u32 {
+/// How many stations a cell has: one for each flow that begins or ends there.
+pub(super) fn stations(scenario: &Scenario, wlan: &Wlan) -> u32 {
     let of = |flow: &super::Flow| u64::from(wlan.seats(flow) != [false; 2]) * u64::from(flow.count);
     u32::try_from(scenario.flows().iter().map(of).sum::<u64>()).unwrap_or(u32::MAX)
 }
@@ -533,7 +534,7 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
         None => {
             debug_assert!(path, "what is no mesh is a path");
             if let Some(node) = &wlan.node {
-                let fix = "write side = \"sender\" or side = \"receiver\"";
+                let fix = "write side = \"sender\" or side = \"receiver\" in its place";
                 return refuse(at("node"), format!("{node:?}"), "it belongs to a mesh", fix);
             }
             let side = *wlan.side.get_or_insert(Side::Receiver);

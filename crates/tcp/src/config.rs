@@ -2,6 +2,7 @@
 
 mod choices;
 mod class;
+mod idle;
 mod profile;
 mod validate;
 

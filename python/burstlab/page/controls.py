@@ -212,7 +212,15 @@ def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
             # A flow's own word would come before that of all flows.
             for flow in changed.get("flows", []):
                 flow.get("tcp", {}).pop(field, None)
+        if control.name == "detector" and value not in _LISTENS:
+            # Notices to nobody are refused.
+            for field in ("notices", "notice_size"):
+                changed.get("edge", {}).pop(field, None)
     return changed
+
+
+#: Detectors that listen to notices of edge nodes.
+_LISTENS = ("back", "bnak")
 
 
 _TIMED = ("timer", "hybrid")

@@ -7,6 +7,7 @@ its version, seed and effort. They are written aside, and take the place of thos
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -89,7 +90,7 @@ class Report:
                 place = names.index(report.name)
                 before = others.pop(place)
             others.insert(place, self._put(report, others, before))
-            self._list(others, interrupted=True)
+            self._list(others, {}, interrupted=True)
 
     def _place(self, name: str, there: Sequence[str]) -> int:
         """Return where a new target belongs: behind all, but for those that follow it."""
@@ -110,8 +111,7 @@ class Report:
             section = _section(report, aside, self._options)
             if before is not None:
                 # The report names no target whose files are of two runs, at any instant.
-                self._list(others, interrupted=True)
-                self._page(others, interrupted=True)
+                self._write(others, interrupted=True)
                 (directory / f"{report.target}.json").unlink(missing_ok=True)
                 for name in before["files"]:
                     (directory / Path(name).name).unlink(missing_ok=True)
@@ -133,8 +133,7 @@ class Report:
         """
         with self._alone():
             sections = _sections(self._out)
-            self._list(sections, interrupted=interrupted)
-            self._page(sections, interrupted=interrupted)
+            self._write(sections, interrupted=interrupted)
         return self._out / PAGE
 
     def _alone(self) -> Lock:
@@ -142,23 +141,29 @@ class Report:
         with writing(self._out):
             return Lock(self._out, "another reproduction is being written there", wait=True)
 
-    def _list(self, sections: Sequence[Section], *, interrupted: bool) -> None:
+    def _write(self, sections: Sequence[Section], *, interrupted: bool) -> None:
+        """Write the list of targets, which has the sum of the page, and then the page."""
+        content = _render(sections, interrupted).encode() if sections else None
+        known = {} if content is None else {PAGE: hashlib.sha256(content).hexdigest()}
+        self._list(sections, known, interrupted=interrupted)
+        with writing(self._out / PAGE):
+            if content is None:
+                (self._out / PAGE).unlink(missing_ok=True)
+            else:
+                put(self._out / PAGE, content)
+
+    def _list(
+        self, sections: Sequence[Section], sums: Mapping[str, str], *, interrupted: bool
+    ) -> None:
         document = {
             "burstlab": _core.__version__,
             "effort": self._options.effort,
             "interrupted": interrupted,
             "targets": [one["report"] for one in sections],
+            FIELD: sums,
         }
         with writing(self._out / LIST):
             put(self._out / LIST, f"{json.dumps(sealed(document), indent=2)}\n".encode())
-
-    def _page(self, sections: Sequence[Section], *, interrupted: bool) -> None:
-        page = self._out / PAGE
-        with writing(page):
-            if sections:
-                put(page, _render(sections, interrupted).encode())
-            else:
-                page.unlink(missing_ok=True)
 
 
 def _sections(out: Path) -> list[Section]:

@@ -124,9 +124,9 @@ def _of_study(directory: Path, head: Path) -> Iterator[Verified]:
     yield _one(directory / "plan.toml", document.get("plan_sha256"))
     timing, done = directory / "timing.json", (directory / "runs.parquet").exists()
     if timing.exists() or done:
-        told = _document(timing)
+        clock = _document(timing)
         wrong = DAMAGED if timing.exists() else MISSING
-        yield Verified(timing, wrong) if told is None else _head(timing, told)
+        yield Verified(timing, wrong) if clock is None else _head(timing, clock)
     for place in (directory, directory / "points"):
         try:
             noted = sums.known(place)
@@ -149,6 +149,10 @@ def _of_reproduction(directory: Path, head: Path) -> Iterator[Verified]:
         yield Verified(head, DAMAGED)
         return
     yield _head(head, document)
+    page = directory / "report.html"
+    noted = sums.told(document)
+    if noted or page.exists():
+        yield _one(page, noted.get(page.name))
     for target in targets:
         path = directory / f"{target['target']}.json"
         section = _document(path)

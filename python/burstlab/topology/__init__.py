@@ -103,6 +103,9 @@ def _parts(path: str | os.PathLike[str], reader: Reader = named_bytes) -> tuple[
     parse = _FORMATS.get(where.suffix.lower())
     if parse is None:
         endings = ", ".join(_FORMATS)
+        if where.suffix.lower() in (".xls", ".xlsx"):
+            fix = f"of a network of GNPy, gnpy-convert-xls {where} writes {where.stem}.json"
+            raise ScenarioError(str(where), "", "spreadsheets are not read", fix)
         raise ScenarioError(str(where), "", "the ending names no format", f"use one of {endings}")
     return str(where), parse(str(where), reader(where))
 

@@ -26,12 +26,32 @@ def read(file: str, content: bytes) -> Parts:
         raise refuse(file, "", "", f"not valid JSON: {error}", "write it anew") from None
     if not isinstance(document, dict):
         raise refuse(file, "", "", "it is no table", 'write {"nodes": [...], "links": [...]}')
-    wrapped = document.get("gnpy-network-topology:topology")
+    inner = document.get("gnpy-api:api", document)
+    wrapped = inner.get("gnpy-network-topology:topology") if isinstance(inner, dict) else None
     if isinstance(wrapped, dict):
         document = wrapped  # as YANG has it
     if "elements" in document and "connections" in document:
         return gnpy.network(file, entries(file, document, "elements"), document["connections"])
+    _refuse_requests(file, document)
     return _node_link(file, document)
+
+
+#: The lists of requests that GNPy plans paths for, and of the paths that it found.
+_REQUESTS = (
+    "path-request",
+    "response",
+    "gnpy-path-computation:services",
+    "gnpy-path-computation:responses",
+)
+
+
+def _refuse_requests(file: str, document: dict[str, Any]) -> None:
+    """Refuse documents of GNPy that have no network."""
+    for key in _REQUESTS:
+        if key in document and "nodes" not in document:
+            problem = "it is a document of GNPy with requests or responses, and no network"
+            fix = "name the file of the network, with elements and connections"
+            raise refuse(file, key, "", problem, fix)
 
 
 def _node_link(file: str, document: dict[str, Any]) -> Parts:

@@ -325,14 +325,14 @@ fn what_has_no_effect_is_said() {
     let some = merged(marks.clone(), &json!({"flows": [{"tcp": linux}, {}]}));
     assert_eq!(heard(some), "");
     let given = merged(marks, &json!({"flows": [{}], "tcp": {"ecn": true}}));
-    assert!(heard(given).contains("tcp.ecn has no effect: no sender has it"));
+    assert!(heard(given).contains("tcp.ecn = true has no effect: no sender looks at it"));
     let own = json!({"flows": [{"tcp": {"ecn": true, "rack": true}}, {}]});
     let own = heard(own);
     assert!(own.contains("flows[0].tcp.ecn") && own.contains("flows[0].tcp.rack"), "{own}");
     let none = json!({"network": {"topology": "line", "nodes": 3}, "flows": [],
         "tcp": {"ecn": true}, "bursts": [{"length": {"mean": "10 KB"}}]});
     let none = heard(none);
-    assert!(none.contains("tcp.ecn has no effect: there is no sender"), "{none}");
+    assert!(none.contains("tcp.ecn = true has no effect: there is no sender"), "{none}");
     let late = json!({"flows": [{"count": 5, "stagger": "3 s"},
         {"script": [{"at": "1 s", "bytes": "1 KB"}, {"at": "10 s", "bytes": "1 KB"}]}]});
     let late = heard(late);

@@ -253,6 +253,7 @@ fn sizes(config: &Config) -> Result<(), ConfigError> {
             "write a size from \"1 B\" to \"65535 B\"",
         )?;
     }
+    let least = Bytes::new(config.headers().get() + 1);
     require(
         config.segment_size >= config.syn_size
             && config.segment_size > config.headers()
@@ -260,7 +261,7 @@ fn sizes(config: &Config) -> Result<(), ConfigError> {
         "segment_size",
         config.segment_size,
         "a segment is its headers and some data, at most 65535 B",
-        format!("write a size above {} and not below syn_size", config.headers()),
+        format!("write a size from \"{}\" to \"65535 B\"", config.syn_size.max(least)),
     )?;
     require(
         config.sack_block_size <= SEGMENT_MAX,
