@@ -262,18 +262,19 @@ impl Linux {
 
     /// The SYN was sent at `syn` and is acknowledged at `now`.
     pub fn open(&mut self, syn: Time, now: Time, window: u64) {
-        let rtt = self.clock.us(now) - self.clock.us(syn);
+        let now = self.clock.read(now);
+        let rtt = now.us - self.clock.us(syn);
         (self.acked, self.next, self.delivered) = (1, 1, 1);
         self.sack_high = 1;
         // Of a SYN that went more than once the time stamp says which was acknowledged.
         let again = self.peer.calls_again() > 0;
-        let echoed = || self.peer.echoed_round_trip(self.clock.us(now));
+        let echoed = || self.peer.echoed_round_trip(now.us);
         match if again { echoed() } else { Some(rtt) } {
             Some(rtt) => self.measure(rtt, rtt),
             None => self.rto = self.rto_unknown(),
         }
         self.window.cwnd = self.options.initial_window;
-        self.window.stamp = self.clock.tick(now);
+        self.window.stamp = now.tick;
         self.peer.forget_widest();
         self.take_window(window);
         self.timer.clear();
@@ -289,6 +290,7 @@ impl Linux {
         if ack.next > self.next {
             return;
         }
+        let now = self.clock.read(now);
         self.peer.take_echo(ack.echo);
         if ack.next < self.acked {
             self.on_old_ack(now, ack, out);
@@ -297,7 +299,7 @@ impl Linux {
         }
         self.push(now, out);
         if self.application.waits() {
-            self.make_room(self.clock.tick(now), self.in_flight());
+            self.make_room(now.tick, self.in_flight());
         }
     }
 
@@ -319,9 +321,10 @@ impl Linux {
 
     /// The timer runs out. Does nothing before its time.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let now = self.clock.read(now);
         self.on_pacing(now, out);
         self.on_class_timer(now, out);
-        let Some(purpose) = self.timer.take(now) else { return };
+        let Some(purpose) = self.timer.take(now.now) else { return };
         self.begin_for_class();
         match purpose {
             Purpose::Timeout => {
@@ -458,13 +461,9 @@ impl Linux {
     }
 
     /// The state that window laws may read.
-    fn context(&self, now: Time) -> AckContext {
-        self.context_at(self.clock.read(now))
-    }
-
-    fn context_at(&self, clock: Reading) -> AckContext {
+    fn context(&self, now: Reading) -> AckContext {
         AckContext {
-            clock,
+            clock: now,
             stage: self.stage,
             acked: self.acked,
             next: self.next,
@@ -485,8 +484,8 @@ impl Linux {
         }
     }
 
-    fn set_stage(&mut self, stage: Stage, clock: Reading) {
-        let context = self.context_at(clock);
+    fn set_stage(&mut self, stage: Stage, now: Reading) {
+        let context = self.context(now);
         self.law.enters(stage, &mut self.window, &context);
         if stage == Stage::Loss {
             self.law.times_out(&context);

@@ -1,7 +1,6 @@
 //! What the cumulative ACK takes away, and the round trips that follow from it.
 
-use burstlab_units::Time;
-
+use super::clock::Reading;
 use super::queue::{AGAIN, EVER, LOST, SACKED};
 use super::{Arrival, Heard, Linux};
 
@@ -10,8 +9,8 @@ const RTO_UNKNOWN: u64 = 3_000;
 
 impl Linux {
     /// Takes away what is acknowledged. `high` is the highest segment reported before this ACK.
-    pub(super) fn take_acked(&mut self, now: Time, ack: &Arrival, high: u64, heard: &mut Heard) {
-        let us = self.clock.us(now);
+    pub(super) fn take_acked(&mut self, now: Reading, ack: &Arrival, high: u64, heard: &mut Heard) {
+        let us = now.us;
         let mut lowest = self.next;
         let mut sent_at = None;
         let mut count: u32 = 0;

@@ -4,6 +4,7 @@
 
 use burstlab_units::Time;
 
+use super::clock::Reading;
 use super::law::{Cause, Foreign, LinuxLaw};
 use super::prr::Delivery;
 use super::{Heard, Linux, LinuxOptions, Stage};
@@ -20,12 +21,12 @@ impl Linux {
     }
 
     /// What is so now.
-    fn moment(&self, now: Time, law: &Foreign) -> Moment {
+    fn moment(&self, now: Reading, law: &Foreign) -> Moment {
         let view = self.view();
         let cwnd = law.cwnd(&self.window);
         let receiver_window = self.peer.window() / self.options.payload;
         let moment = Moment {
-            now,
+            now: now.now,
             cwnd,
             ssthresh: f64::from(self.window.ssthresh),
             window: cwnd.min(receiver_window as f64),
@@ -56,14 +57,14 @@ impl Linux {
     /// Something happens of which a law may be told.
     pub(super) fn begin_for_class(&mut self) {
         if matches!(self.law, LinuxLaw::Foreign(_)) {
-            let context = self.context(Time::ZERO);
+            let context = self.context(Reading::default());
             let LinuxLaw::Foreign(law) = &mut self.law else { return };
             law.begin(context);
         }
     }
 
     /// The connection is open.
-    pub(super) fn open_for_class(&mut self, now: Time) {
+    pub(super) fn open_for_class(&mut self, now: Reading) {
         let context = self.context(now);
         if let LinuxLaw::Foreign(law) = &mut self.law {
             law.open(context);
@@ -74,7 +75,7 @@ impl Linux {
     /// Counts what an ACK says of the rate of delivery and of the round trip.
     pub(super) fn note_for_class(
         &mut self,
-        now: Time,
+        now: Reading,
         heard: &Heard,
         delivery: Delivery,
         flight: u32,
@@ -94,7 +95,7 @@ impl Linux {
 
     /// `acked` segments were delivered, and the window may grow. A law that does not pace is asked
     /// only where its window is what limits the connection, as Reno and CUBIC are.
-    pub(super) fn grow(&mut self, now: Time, acked: u32) {
+    pub(super) fn grow(&mut self, now: Reading, acked: u32) {
         let context = self.context(now);
         let LinuxLaw::Foreign(law) = &self.law else {
             return self.law.grow(&mut self.window, acked, &context);
@@ -119,7 +120,7 @@ impl Linux {
     }
 
     /// What the threshold becomes.
-    pub(super) fn threshold(&mut self, now: Time, cause: Cause) -> u32 {
+    pub(super) fn threshold(&mut self, now: Reading, cause: Cause) -> u32 {
         let LinuxLaw::Foreign(law) = &self.law else { return self.law.ssthresh(&self.window) };
         // The congestion window is what is reduced, whatever the receiver has room for.
         let moment = Moment { window: law.cwnd(&self.window), ..self.moment(now, law) };
@@ -134,7 +135,7 @@ impl Linux {
 
     /// After an ACK, a time-out, or a timer of its own: the law is asked at what rate to send, and
     /// when it wants to be asked again.
-    pub(super) fn settle_for_class(&mut self, now: Time) {
+    pub(super) fn settle_for_class(&mut self, now: Reading) {
         let LinuxLaw::Foreign(law) = &self.law else { return };
         let (paces, timed) = (law.law.paces(), law.law.has_timer());
         if !paces && !timed {
@@ -150,7 +151,7 @@ impl Linux {
         }
         if timed {
             let wait = law.law.next_timer(&moment);
-            law.set_timer(wait.map(|wait| now + wait));
+            law.set_timer(wait.map(|wait| now.now + wait));
         }
         self.update_pacing_rate();
     }
@@ -163,15 +164,15 @@ impl Linux {
     }
 
     /// The law's own timer, if it is due.
-    pub(super) fn on_class_timer(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn on_class_timer(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         let LinuxLaw::Foreign(law) = &mut self.law else { return };
-        if !law.take_timer(now) {
+        if !law.take_timer(now.now) {
             return;
         }
         self.begin_for_class();
         let LinuxLaw::Foreign(law) = &self.law else { return };
         let moment = self.moment(now, law);
-        let tick = self.clock.tick(now);
+        let tick = now.tick;
         let LinuxLaw::Foreign(law) = &mut self.law else { return };
         let decision = law.law.on_timer(&moment);
         let holds = !self.stage.reduces() && !self.reductions.excused;

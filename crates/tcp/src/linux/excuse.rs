@@ -81,6 +81,7 @@ impl Linux {
     /// The reduction that was just made is excused: all is as before it but for the repair.
     pub(crate) fn excuse(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let Some(before) = self.reductions.before.take() else { return };
+        let now = self.clock.read(now);
         self.window = before.window;
         self.law = before.law;
         (self.rto, self.backoff, self.timeouts) = (before.rto, before.backoff, before.timeouts);

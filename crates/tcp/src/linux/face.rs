@@ -86,8 +86,9 @@ impl Linux {
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let again = self.next > 0;
         self.peer.call(now, again);
+        let now = self.clock.read(now);
         if !again {
-            self.again_since = Some(self.clock.us(now) / 1000);
+            self.again_since = Some(now.us / 1000);
         }
         self.next = 1;
         self.sent_again_ever += u64::from(again);

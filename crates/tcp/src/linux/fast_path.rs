@@ -65,10 +65,10 @@ impl Linux {
             self.hear_plain(&options);
             self.take_fast(now, next, &plain);
             let others = self.outstanding();
-            self.push_fast((at, now), others, wires);
+            self.push_fast(now, others, wires);
             if !self.has_data() || self.application.is_bounded() {
                 self.make_room(now.tick, self.in_flight().min(others + 1));
-                self.write_more_fast(at, wires);
+                self.write_more_fast(now, wires);
             }
             last = Some((now.us, plain.last_at, others));
             (at, next, taken) = (at + run.gap, next + u64::from(run.step), taken + 1);
@@ -103,7 +103,7 @@ impl Linux {
         self.estimator.note(rtt);
         self.estimator.measure(now.us - plain.first_at, self.acked, self.next);
         self.settle_rto();
-        let context = self.context_at(now);
+        let context = self.context(now);
         self.law.measured(&mut self.window, Some(rtt), &context);
         let mut acked = plain.count;
         if let Some(start) = &mut self.start {
@@ -118,25 +118,25 @@ impl Linux {
     /// Sets the timer for the ACK, and sends what it lets go behind the `others` that are
     /// outstanding.
     #[inline(always)]
-    fn push_fast(&mut self, (at, now): (Time, Reading), others: u32, out: &mut impl Outlet) {
+    fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
-            let sent = self.write_freely((at, now), others, out);
+            let sent = self.write_freely(now, others, out);
             let outstanding = others + sent;
             let limited = outstanding >= self.window.cwnd;
             if sent > 0 || limited {
                 self.validate(now.tick, outstanding, limited);
             }
             match sent {
-                0 => _ = self.schedule_probe(at, true),
+                0 => _ = self.schedule_probe(now, true),
                 _ => self.schedule_probe_fast(now, [others, outstanding]),
             }
             return;
         }
-        if !self.schedule_probe(at, true) {
-            self.rearm(at);
+        if !self.schedule_probe(now, true) {
+            self.rearm(now);
         }
         if self.has_data() {
-            self.write_all_freely(at, out);
+            self.write_all_freely(now, out);
         }
     }
 
@@ -148,32 +148,26 @@ impl Linux {
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
     /// and sets the timer.
-    pub(super) fn write_all_freely(&mut self, at: Time, out: &mut impl Outlet) {
-        let (now, alone) = (self.clock.read(at), self.queue.is_empty());
-        let flight = self.in_flight();
-        let sent = self.write_freely((at, now), flight, out);
+    pub(super) fn write_all_freely(&mut self, now: Reading, out: &mut impl Outlet) {
+        let (alone, flight) = (self.queue.is_empty(), self.in_flight());
+        let sent = self.write_freely(now, flight, out);
         if sent > 0 {
             self.make_room(now.tick, flight + 1);
         }
         if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
-            self.rearm(at);
+            self.rearm(now);
         }
         self.end_write(now.tick, sent, false);
         if sent > 0 {
-            self.schedule_probe(at, false);
+            self.schedule_probe(now, false);
         } else if alone {
-            self.check_persist(at);
+            self.check_persist(now);
         }
     }
 
     /// Sends these data, with so many segments in flight; returns how many.
     #[inline(always)]
-    fn write_freely(
-        &mut self,
-        (at, now): (Time, Reading),
-        flight: u32,
-        out: &mut impl Outlet,
-    ) -> u32 {
+    fn write_freely(&mut self, now: Reading, flight: u32, out: &mut impl Outlet) -> u32 {
         let room = u64::from(self.window.cwnd.saturating_sub(flight));
         let end = self.edge().min(self.application.limit()).min(self.next + room);
         if end <= self.next {
@@ -181,7 +175,7 @@ impl Linux {
         }
         let alone = self.queue.is_empty();
         match flight {
-            0 => self.note_sending(at),
+            0 => self.note_sending(now),
             _ => self.last_sent = now.tick,
         }
         let losses = (flight + 1, self.lost_ever);
@@ -193,7 +187,7 @@ impl Linux {
             (self.next, run.pushes) = self.application.up_to_push(self.next, end);
             run.count = (self.next - run.first) as u32;
             self.queue.push_run(&run, now.ns, &stamp);
-            out.put(at, &run);
+            out.put(now.now, &run);
             stamp.flight += run.count;
             run.options.flags.reduced = false;
         }
@@ -228,7 +222,7 @@ impl Linux {
         let most = self.probe_wait(all);
         if left > most as i64 * 1_000 && self.options.rto_max > most {
             // The time-out is later than the probe.
-            return self.timer.set_anew(now.tick, Purpose::Probe, most);
+            return self.timer.set_anew(now, Purpose::Probe, most);
         }
         let before = if others == 1 { self.probe_wait(1) } else { most };
         let wait = ticks(left.max(1) as u64);
@@ -236,8 +230,8 @@ impl Linux {
         let probe = if left > 0 { most.min(wait) } else { most };
         // Set for the same tick thrice it stays where it is in the wheel.
         match timeout == probe && timeout == before.min(self.rto) {
-            true => self.timer.set_at(now.tick, Purpose::Probe, probe),
-            false => self.timer.set_anew(now.tick, Purpose::Probe, probe),
+            true => self.timer.set(now, Purpose::Probe, probe),
+            false => self.timer.set_anew(now, Purpose::Probe, probe),
         }
     }
 }

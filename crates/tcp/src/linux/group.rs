@@ -1,8 +1,7 @@
 //! Which data go next as a group, and whether it waits so that it can be larger
 //! (`tcp_write_xmit` and what that calls in `tcp_output.c`, Linux 6.12).
 
-use burstlab_units::Time;
-
+use super::clock::Reading;
 use super::options::GROUP_BYTES;
 use super::send::Push;
 use super::{Linux, Stage};
@@ -12,7 +11,7 @@ impl Linux {
     /// most at all; 0: a FIN alone. `limited`: the congestion window is what keeps it.
     pub(super) fn next_group(
         &mut self,
-        now: Time,
+        now: Reading,
         push: Push,
         (quota, group): (u32, u32),
         limited: &mut bool,
@@ -59,8 +58,8 @@ impl Linux {
     }
 
     /// Whether a group waits for more room, so that it can be larger.
-    fn defers(&self, now: Time, bytes: u64, group: u32, limited: &mut bool) -> bool {
-        let recent = self.clock.ns(now) <= self.pace.next() + RECENT_NS;
+    fn defers(&self, now: Reading, bytes: u64, group: u32, limited: &mut bool) -> bool {
+        let recent = now.ns <= self.pace.next() + RECENT_NS;
         if self.stage >= Stage::Recovery || !recent {
             return false;
         }
@@ -78,7 +77,7 @@ impl Linux {
         let Some(first) = self.queue.head() else { return false };
         // An ACK that is not expected soon is not waited for.
         let srtt = self.estimator.srtt_8() * 125;
-        if first.ns + srtt > self.clock.ns(now) + (srtt >> 1).min(SOON_NS) {
+        if first.ns + srtt > now.ns + (srtt >> 1).min(SOON_NS) {
             return false;
         }
         if room.min(send_room) <= bytes {

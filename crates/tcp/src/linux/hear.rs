@@ -1,7 +1,6 @@
 //! What becomes of an ACK, from what it reports to what it lets go.
 
-use burstlab_units::Time;
-
+use super::clock::Reading;
 use super::law::LinuxLaw;
 use super::prr::Delivery;
 use super::rate::Sample;
@@ -20,7 +19,7 @@ impl Linux {
             && !matches!(self.law, LinuxLaw::Foreign(_))
     }
 
-    pub(super) fn take_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
+    pub(super) fn take_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
         let before = self.acked;
         self.begin_for_class();
         let (delivered, lost, flight) = (self.delivered, self.lost_ever, self.in_flight());
@@ -71,10 +70,10 @@ impl Linux {
     }
 
     /// What the blocks and flags of an ACK say.
-    fn take_reports(&mut self, now: Time, ack: &Arrival, before: u64) -> Heard {
+    fn take_reports(&mut self, now: Reading, ack: &Arrival, before: u64) -> Heard {
         let mut heard = Heard { reordered: self.next, ..Heard::default() };
         if self.options.sack && !ack.blocks.is_empty() {
-            heard = self.take_blocks(self.clock.us(now), ack.blocks, before);
+            heard = self.take_blocks(now.us, ack.blocks, before);
         }
         heard.ece = ack.ece && self.options.ecn;
         self.count_delivered(heard.delivered, heard.ece);
@@ -82,7 +81,7 @@ impl Linux {
     }
 
     /// Nothing was outstanding.
-    fn on_idle_ack(&mut self, now: Time, before: u64, heard: &mut Heard) {
+    fn on_idle_ack(&mut self, now: Reading, before: u64, heard: &mut Heard) {
         if heard.duplicate {
             self.on_dubious(now, before, 0, heard);
         }
@@ -91,7 +90,7 @@ impl Linux {
     }
 
     /// An ACK that was overtaken: only what it reports counts.
-    pub(super) fn on_old_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
+    pub(super) fn on_old_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
         if ack.blocks.is_empty() || !self.options.sack {
             return;
         }
@@ -102,9 +101,9 @@ impl Linux {
     }
 
     /// What an ACK makes of the window.
-    fn control(&mut self, now: Time, heard: &Heard, delivery: Delivery) {
+    fn control(&mut self, now: Reading, heard: &Heard, delivery: Delivery) {
         if self.reductions.excused {
-            self.window.stamp = self.clock.tick(now);
+            self.window.stamp = now.tick;
         } else if self.stage.reduces() {
             self.reduce(delivery);
         } else {
@@ -115,7 +114,7 @@ impl Linux {
                     None => delivery.delivered,
                 };
                 self.grow(now, acked);
-                self.window.stamp = self.clock.tick(now);
+                self.window.stamp = now.tick;
             }
         }
         self.update_pacing_rate();
@@ -124,7 +123,7 @@ impl Linux {
     /// What an ACK says of the rate of delivery; `flight` was in flight before it.
     pub(super) fn sample(
         &mut self,
-        now: Time,
+        now: Reading,
         heard: &Heard,
         delivery: Delivery,
         flight: u32,
@@ -137,12 +136,12 @@ impl Linux {
             delayed: heard.delayed,
             ..Sample::default()
         };
-        let (us, shortest) = (self.clock.us(now), self.estimator.shortest());
+        let (us, shortest) = (now.us, self.estimator.shortest());
         self.rate.sample(us, self.delivered, &heard.newest, shortest, sample)
     }
 
     /// As [`control`](Self::control) for a law that goes by the rate of delivery.
-    fn control_by_rate(&mut self, now: Time, heard: &Heard, delivery: Delivery, flight: u32) {
+    fn control_by_rate(&mut self, now: Reading, heard: &Heard, delivery: Delivery, flight: u32) {
         let excused = self.reductions.excused;
         let mut sample = self.sample(now, heard, delivery, flight);
         (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(self.lost_ever);

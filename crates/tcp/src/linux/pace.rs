@@ -1,9 +1,9 @@
 //! Pacing: what goes out leaves at a rate, not all at once.
 
-use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::Linux;
+use super::clock::Reading;
 use crate::segment::Transmission;
 
 /// Segments that go without pacing at the beginning.
@@ -108,8 +108,8 @@ impl Linux {
     }
 
     /// What waited may leave.
-    pub(super) fn on_pacing(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        if !self.pace.take(self.clock.ns(now)) {
+    pub(super) fn on_pacing(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if !self.pace.take(now.ns) {
             return;
         }
         if self.lost > self.again && self.window.cwnd > self.in_flight() {

@@ -2,9 +2,10 @@
 //! probes the window (RFC 9293 section 3.8.6.1; `tcp_probe_timer` and `tcp_write_wakeup`, Linux
 //! 6.12).
 
-use burstlab_units::{Bytes, Time};
+use burstlab_units::Bytes;
 
 use super::Linux;
+use super::clock::Reading;
 use super::timer::Purpose;
 use crate::segment::{SegmentFlags, Transmission};
 
@@ -19,21 +20,21 @@ impl Linux {
     /// After what may go has gone: where nothing is outstanding though there are data, the window
     /// is probed.
     #[inline]
-    pub(super) fn check_persist(&mut self, now: Time) {
+    pub(super) fn check_persist(&mut self, now: Reading) {
         if self.queue.is_empty() && self.has_data() && self.timer.purpose().is_none() {
             self.begin_persist(now);
         }
     }
 
     #[cold]
-    fn begin_persist(&mut self, now: Time) {
-        let wait = self.rto.max(LEAST) + self.pace.ticks(self.clock.ns(now));
+    fn begin_persist(&mut self, now: Reading) {
+        let wait = self.rto.max(LEAST) + self.pace.ticks(now.ns);
         self.timer.set(now, Purpose::Persist, wait.min(self.options.rto_max));
     }
 
     /// An ACK comes while nothing is outstanding: it opens the window, or the next probe waits for
     /// longer.
-    pub(super) fn persist_on_ack(&mut self, now: Time) {
+    pub(super) fn persist_on_ack(&mut self, now: Reading) {
         if !self.has_data() {
             return;
         }
@@ -45,14 +46,14 @@ impl Linux {
         }
     }
 
-    fn set_persist(&mut self, now: Time) {
+    fn set_persist(&mut self, now: Reading) {
         let wait = self.rto.max(LEAST) << self.backoff.min(DOUBLINGS_MOST);
         self.timer.set(now, Purpose::Persist, wait.min(self.options.rto_max));
     }
 
     /// The window has to be probed: by what it has room for, else by a segment that the receiver
     /// has, which it answers.
-    pub(super) fn probe_window(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn probe_window(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         self.timer.clear();
         if !self.queue.is_empty() || !self.has_data() {
             return;
@@ -73,11 +74,11 @@ impl Linux {
     }
 
     /// Sends so much of the next segment as there is room for, whatever the congestion window.
-    fn send_part(&mut self, now: Time, out: &mut Vec<Transmission>) -> bool {
+    fn send_part(&mut self, now: Reading, out: &mut Vec<Transmission>) -> bool {
         if !self.application.is_grouped() {
             self.application.go_by_bytes(self.next);
             // The window has no room for a segment of it: what is written waits.
-            self.write_more(now, out);
+            self.write_more(now.now, out);
         }
         let Some(bytes) = self.application.unsent().head_bytes() else { return false };
         let bytes = bytes.min(self.room()).min(self.application.mss());

@@ -1,8 +1,6 @@
 //! The tail loss probe (RFC 8985 section 7): a segment that draws an ACK before the time-out comes.
 
-use burstlab_units::Time;
-
-use super::clock::ticks;
+use super::clock::{Reading, ticks};
 use super::law::Cause;
 use super::send::Push;
 use super::timer::Purpose;
@@ -12,7 +10,7 @@ use crate::segment::Transmission;
 impl Linux {
     /// Sets the timer for a probe after two round trips, where one may be sent. `from_now`: the
     /// time-out counts from now, else from when the first segment was sent.
-    pub(super) fn schedule_probe(&mut self, now: Time, from_now: bool) -> bool {
+    pub(super) fn schedule_probe(&mut self, now: Reading, from_now: bool) -> bool {
         let calm = matches!(self.stage, Stage::Open | Stage::Cwr);
         if !self.options.tlp || !self.options.sack || self.queue.is_empty() || !calm {
             return false;
@@ -20,7 +18,7 @@ impl Linux {
         let rto = if from_now { self.rto as i64 * 1000 } else { self.timeout_in(now) };
         let most = self.probe_wait(self.outstanding());
         let wait = if rto > 0 { most.min(ticks(rto as u64)) } else { most };
-        let wait = wait + self.pace.ticks(self.clock.ns(now));
+        let wait = wait + self.pace.ticks(now.ns);
         self.timer.set(now, Purpose::Probe, wait);
         true
     }
@@ -38,8 +36,8 @@ impl Linux {
     }
 
     /// Microseconds until the time-out of the first segment, counted from when it was sent.
-    pub(super) fn timeout_in(&self, now: Time) -> i64 {
-        self.timeout_left(self.clock.us(now))
+    pub(super) fn timeout_in(&self, now: Reading) -> i64 {
+        self.timeout_left(now.us)
     }
 
     #[inline]
@@ -49,7 +47,7 @@ impl Linux {
     }
 
     /// Sends a new segment if there is one, else the last again.
-    pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn send_probe(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.queue.is_empty() {
             self.timer.clear();
             return;
@@ -77,16 +75,15 @@ impl Linux {
     }
 
     /// What an ACK says about a probe.
-    pub(super) fn take_probe_ack(&mut self, now: Time, ack: u64, heard: &Heard) {
+    pub(super) fn take_probe_ack(&mut self, now: Reading, ack: u64, heard: &Heard) {
         let Some(probed) = self.probed.filter(|&probed| ack >= probed) else { return };
         if !self.probe_again || heard.duplicate_of_probe {
             self.probed = None;
         } else if ack > probed {
             // The probe repaired a loss, which has to cost what any loss does.
-            let instant = self.clock.read(now);
             self.begin_reduction(now, ReducedBy::Loss, Cause::Loss);
-            self.set_stage(Stage::Cwr, instant);
-            self.end_reduction(instant.tick);
+            self.set_stage(Stage::Cwr, now);
+            self.end_reduction(now.tick);
             self.keep_open(now);
         } else if !heard.advanced && !heard.is_news() && !heard.sacked {
             self.probed = None;

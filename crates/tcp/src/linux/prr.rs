@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::Reading;
 use super::law::Cause;
 use super::window::INFINITE;
 use super::{Linux, ReducedBy, Stage};
-use burstlab_units::Time;
 
 /// What an ACK delivered.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) struct Delivery {
 
 impl Linux {
     /// Begins to shrink the window to what the law says.
-    pub(super) fn begin_reduction(&mut self, now: Time, by: ReducedBy, cause: Cause) {
+    pub(super) fn begin_reduction(&mut self, now: Reading, by: ReducedBy, cause: Cause) {
         self.reductions.note(by);
         self.high = self.next;
         self.probed = None;
@@ -66,12 +66,12 @@ impl Linux {
     }
 
     /// A mark, or a probe that repaired a loss, shrinks the window without a repair.
-    pub(super) fn enter_cwr(&mut self, now: Time) {
+    pub(super) fn enter_cwr(&mut self, now: Reading) {
         self.window.prior_ssthresh = 0;
         if self.stage < Stage::Cwr {
             self.undo_marker = None;
             self.begin_reduction(now, ReducedBy::Mark, Cause::Mark);
-            self.set_stage(Stage::Cwr, self.clock.read(now));
+            self.set_stage(Stage::Cwr, now);
         }
     }
 }

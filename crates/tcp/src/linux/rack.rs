@@ -1,9 +1,8 @@
 //! RACK (RFC 8985): a segment is lost if one that was sent sufficiently later has arrived.
 
-use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::clock::ticks;
+use super::clock::{Reading, ticks};
 use super::prr::Delivery;
 use super::queue::{AGAIN, LOST};
 use super::timer::Purpose;
@@ -130,12 +129,12 @@ impl Linux {
     }
 
     /// Looks for losses after an ACK; returns whether the timer waits for reordering.
-    pub(super) fn rack_mark(&mut self, now: Time) -> bool {
+    pub(super) fn rack_mark(&mut self, now: Reading) -> bool {
         if !self.rack.advanced {
             return false;
         }
         self.rack.advanced = false;
-        let wait = self.rack_detect(self.clock.us(now));
+        let wait = self.rack_detect(now.us);
         if wait > 0 {
             let wait = ticks(wait + TIMEOUT_LEAST_US).min(self.rto);
             self.timer.set(now, Purpose::Reordering, wait);
@@ -144,9 +143,9 @@ impl Linux {
     }
 
     /// What may have been reordered is late now.
-    pub(super) fn on_reordering_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn on_reordering_timeout(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         let (flight, lost) = (self.in_flight(), self.lost_ever);
-        self.rack_detect(self.clock.us(now));
+        self.rack_detect(now.us);
         if flight != self.in_flight() {
             if self.stage != Stage::Recovery {
                 self.enter_recovery(now, false);

@@ -1,8 +1,9 @@
 //! What goes out: new data within both windows, in groups where segments are grouped, and what was
 //! lost.
 
-use burstlab_units::{Bytes, Time};
+use burstlab_units::Bytes;
 
+use super::clock::Reading;
 use super::law::Event;
 use super::queue::{AGAIN, EVER, LAST, LOST, PUSH, SACKED};
 use super::timer::Purpose;
@@ -22,13 +23,13 @@ pub(crate) enum Push {
 
 impl Linux {
     /// Sends new data; returns whether nothing is outstanding though there are data.
-    pub(super) fn write(&mut self, now: Time, push: Push, out: &mut Vec<Transmission>) {
+    pub(super) fn write(&mut self, now: Reading, push: Push, out: &mut Vec<Transmission>) {
         if push == Push::All && self.sends_freely() {
             return self.write_all_freely(now, out);
         }
         let mut limited = false;
         let sent = self.write_groups(now, push, &mut limited, out);
-        self.end_write(self.clock.tick(now), sent, limited);
+        self.end_write(now.tick, sent, limited);
         if sent > 0 && push != Push::Probe {
             self.schedule_probe(now, false);
         }
@@ -48,7 +49,7 @@ impl Linux {
     /// The groups of these; returns how many segments there are.
     fn write_groups(
         &mut self,
-        now: Time,
+        now: Reading,
         push: Push,
         limited: &mut bool,
         out: &mut Vec<Transmission>,
@@ -56,7 +57,7 @@ impl Linux {
         let mut sent = 0;
         let group = self.group_size();
         while self.has_data() {
-            if self.pace.holds(self.clock.ns(now)) {
+            if self.pace.holds(now.ns) {
                 break;
             }
             let mut quota = self.quota();
@@ -75,7 +76,7 @@ impl Linux {
             }
             self.queue.end_group(count, pushes);
             self.application.count_segments(self.next);
-            self.make_room(self.clock.tick(now), self.in_flight());
+            self.make_room(now.tick, self.in_flight());
             self.pace_group(now, (count, bytes));
             let first = self.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
@@ -99,8 +100,8 @@ impl Linux {
         self.has_data() && self.application.head_bytes(self.next) <= self.room()
     }
 
-    pub(super) fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
-        let (seq, ns) = (self.next, self.clock.ns(now));
+    pub(super) fn send_new(&mut self, now: Reading, pushes: bool, out: &mut Vec<Transmission>) {
+        let (seq, ns) = (self.next, now.ns);
         self.note_sending(now);
         let alone = self.queue.is_empty();
         let losses = (self.in_flight() + 1, self.lost_ever);
@@ -118,7 +119,7 @@ impl Linux {
     }
 
     /// Data are about to be sent.
-    pub(super) fn note_sending(&mut self, now: Time) {
+    pub(super) fn note_sending(&mut self, now: Reading) {
         if self.in_flight() == 0 {
             let context = self.context(now);
             self.law.on_event(Event::Start, &mut self.window, &context);
@@ -127,7 +128,7 @@ impl Linux {
                 self.update_pacing_rate();
             }
         }
-        self.last_sent = self.clock.tick(now);
+        self.last_sent = now.tick;
     }
 
     pub(super) fn emit(
@@ -149,13 +150,18 @@ impl Linux {
     }
 
     /// Sends segment `seq` again; returns whether it went.
-    pub(super) fn send_again(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
+    pub(super) fn send_again(
+        &mut self,
+        now: Reading,
+        seq: u64,
+        out: &mut Vec<Transmission>,
+    ) -> bool {
         if seq != self.acked && self.is_beyond(seq) {
             return false;
         }
         self.sent_again_ever += 1;
         self.note_sending(now);
-        let ns = self.clock.ns(now);
+        let ns = now.ns;
         let losses = (self.in_flight() + 1, self.lost_ever);
         let stamp = self.rate.stamp(ns / 1000, false, self.delivered, losses);
         self.queue.send_again(seq, ns, stamp);
@@ -166,7 +172,7 @@ impl Linux {
     }
 
     /// Sends a lost segment again, which counts as in flight.
-    fn repair(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
+    fn repair(&mut self, now: Reading, seq: u64, out: &mut Vec<Transmission>) -> bool {
         if !self.send_again(now, seq, out) {
             return false;
         }
@@ -174,16 +180,16 @@ impl Linux {
         // One that was sent again before a reduction was taken back is in flight already.
         self.again += u32::from(!sent.is(AGAIN));
         sent.marks |= AGAIN | EVER;
-        self.again_since.get_or_insert(self.clock.us(now) / 1000);
+        self.again_since.get_or_insert(now.us / 1000);
         self.undo_left = Some(self.undo_left.unwrap_or(0) + 1);
         true
     }
 
     /// Sends again what is lost, as far as the window allows.
-    pub(super) fn send_lost(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn send_lost(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         let (mut first, mut group, most) = (false, (0, 0), self.group_size());
         for seq in self.queue.first().max(self.repaired)..self.queue.end() {
-            if group.0 == 0 && self.pace.holds(self.clock.ns(now)) {
+            if group.0 == 0 && self.pace.holds(now.ns) {
                 break;
             }
             if self.in_flight() >= self.window.cwnd || self.again >= self.lost {
@@ -208,20 +214,25 @@ impl Linux {
         }
         self.pace_group(now, group);
         if first {
-            let wait = self.rto + self.pace.ticks(self.clock.ns(now));
+            let wait = self.rto + self.pace.ticks(now.ns);
             self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
         }
     }
 
     /// A group of so many segments and bytes has left.
-    pub(super) fn pace_group(&mut self, now: Time, (segments, bytes): (u32, u64)) {
+    pub(super) fn pace_group(&mut self, now: Reading, (segments, bytes): (u32, u64)) {
         if segments > 0 {
-            self.pace.sends(self.clock.ns(now), u64::from(segments), bytes, self.pacing_rate);
+            self.pace.sends(now.ns, u64::from(segments), bytes, self.pacing_rate);
         }
     }
 
     /// After an ACK of a connection that repairs losses.
-    pub(super) fn send_repairs(&mut self, now: Time, rexmit: Rexmit, out: &mut Vec<Transmission>) {
+    pub(super) fn send_repairs(
+        &mut self,
+        now: Reading,
+        rexmit: Rexmit,
+        out: &mut Vec<Transmission>,
+    ) {
         if rexmit == Rexmit::None {
             return;
         }
@@ -236,7 +247,7 @@ impl Linux {
     }
 
     /// Sends what may go, if there is anything.
-    pub(super) fn push(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn push(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.has_data() {
             self.write(now, Push::All, out);
             self.check_persist(now);
@@ -244,9 +255,9 @@ impl Linux {
     }
 
     /// The retransmission timer ran out.
-    pub(super) fn time_out(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn time_out(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.acked == 0 {
-            return self.restart(now, out);
+            return self.restart(now.now, out);
         }
         if self.queue.is_empty() {
             return;

@@ -1,8 +1,7 @@
 //! What an ACK makes of the stage of a connection: whether it is in order, has to repair losses, or
 //! has repaired them. Names in brackets are functions of `net/ipv4/tcp_input.c`, Linux 6.12.
 
-use burstlab_units::Time;
-
+use super::clock::Reading;
 use super::law::Cause;
 use super::queue::LOST;
 use super::timer::Purpose;
@@ -18,7 +17,7 @@ impl Linux {
     /// be sent besides new data.
     pub(super) fn on_dubious(
         &mut self,
-        now: Time,
+        now: Reading,
         before: u64,
         duplicates: u32,
         heard: &mut Heard,
@@ -89,20 +88,19 @@ impl Linux {
 
     /// The receiver has dropped what it had reported: it gets half a round trip, at least 10 ms, to
     /// acknowledge it all the same. Then all is lost (`tcp_check_sack_reneging`).
-    fn await_reneged(&mut self, now: Time) {
+    fn await_reneged(&mut self, now: Reading) {
         let wait = super::clock::ticks(self.estimator.srtt_8() >> 4).max(RENEGED_LEAST);
         self.timer.set(now, Purpose::Timeout, wait);
     }
 
     /// All of the window that had a loss or a mark is acknowledged; returns whether nothing else is
     /// to be done. (RFC 5681 section 3.2 step 6, RFC 6937 section 3.)
-    fn leave(&mut self, now: Time) -> bool {
-        let instant = self.clock.read(now);
+    fn leave(&mut self, now: Reading) -> bool {
         match self.stage {
             // `tcp_end_cwnd_reduction`, once data beyond the mark are acknowledged.
             Stage::Cwr if self.acked != self.high => {
-                self.end_reduction(instant.tick);
-                self.set_stage(Stage::Open, instant);
+                self.end_reduction(now.tick);
+                self.set_stage(Stage::Open, now);
             }
             Stage::Recovery => {
                 if !self.options.sack {
@@ -112,7 +110,7 @@ impl Linux {
                 if self.undo_recovery(now) {
                     return true;
                 }
-                self.end_reduction(instant.tick);
+                self.end_reduction(now.tick);
             }
             _ => {}
         }
@@ -121,7 +119,7 @@ impl Linux {
 
     /// In order, or with some disorder: whether a repair begins (`tcp_fastretrans_alert`, its
     /// `default`).
-    fn go_on(&mut self, now: Time, duplicates: u32, heard: &mut Heard) -> bool {
+    fn go_on(&mut self, now: Reading, duplicates: u32, heard: &mut Heard) -> bool {
         // `tcp_reset_reno_sack` and `tcp_add_reno_sack`.
         if !self.options.sack {
             if heard.advanced {
@@ -142,7 +140,7 @@ impl Linux {
     }
 
     /// `tcp_try_to_open`.
-    fn try_to_open(&mut self, now: Time, heard: &Heard) {
+    fn try_to_open(&mut self, now: Reading, heard: &Heard) {
         self.forget_again_since();
         // RFC 3168 section 6.1.2 (`tcp_enter_cwr`).
         if heard.ece {
@@ -155,11 +153,11 @@ impl Linux {
 
     /// Open, or disorder where something is reported, lost or was sent again
     /// (`tcp_try_keep_open`).
-    pub(super) fn keep_open(&mut self, now: Time) {
+    pub(super) fn keep_open(&mut self, now: Reading) {
         let order = self.sacked == 0 && self.lost == 0 && !self.any_again();
         let stage = if order { Stage::Open } else { Stage::Disorder };
         if stage != self.stage {
-            self.set_stage(stage, self.clock.read(now));
+            self.set_stage(stage, now);
             self.high = self.next;
         }
     }
@@ -176,7 +174,7 @@ impl Linux {
     }
 
     /// `tcp_enter_recovery` (RFC 6675 section 5 step 4, RFC 8985 section 6.2 step 5).
-    pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
+    pub(super) fn enter_recovery(&mut self, now: Reading, ece: bool) {
         self.forget_again_since();
         self.window.prior_ssthresh = 0;
         self.begin_undo();
@@ -190,11 +188,11 @@ impl Linux {
             self.begin_reduction(now, by, Cause::Loss);
         }
         self.recoveries += 1;
-        self.set_stage(Stage::Recovery, self.clock.read(now));
+        self.set_stage(Stage::Recovery, now);
     }
 
     /// `tcp_identify_packet_loss`: New-Reno, or RACK (RFC 8985 section 6.2).
-    fn find_losses(&mut self, now: Time, heard: &mut Heard) {
+    fn find_losses(&mut self, now: Reading, heard: &mut Heard) {
         if self.queue.is_empty() {
             return;
         }
@@ -256,7 +254,7 @@ impl Linux {
 
     /// An ACK while what a time-out took for lost is repaired (`tcp_process_loss`), with F-RTO (RFC
     /// 5682 section 3.1, of which the steps are).
-    fn on_ack_after_timeout(&mut self, now: Time, duplicates: u32, heard: &Heard) -> Rexmit {
+    fn on_ack_after_timeout(&mut self, now: Reading, duplicates: u32, heard: &Heard) -> Rexmit {
         let recovered = self.acked >= self.high;
         // Eifel (RFC 4015) or D-SACK (RFC 3708), by `tcp_try_undo_loss`.
         if heard.advanced && self.undo_loss(now, false) {
@@ -297,10 +295,9 @@ impl Linux {
     }
 
     /// The retransmission timer ran out (`tcp_enter_loss`; RFC 5681 section 3.1).
-    pub(super) fn on_loss(&mut self, now: Time) {
+    pub(super) fn on_loss(&mut self, now: Reading) {
         let begins = self.stage < Stage::Recovery;
         self.mark_timed_out(now);
-        let instant = self.clock.read(now);
         let again = self.stage == Stage::Loss && self.timeouts == 0;
         // Not yet for this window of data, or the first time-out since progress.
         if self.stage <= Stage::Disorder || self.high <= self.acked || again {
@@ -315,12 +312,12 @@ impl Linux {
         self.reductions.note(ReducedBy::Timeout);
         self.window.cwnd = self.in_flight() + 1;
         self.window.credit = 0;
-        self.window.stamp = instant.tick;
+        self.window.stamp = now.tick;
         // So many reported say that what was learnt of reordering was too much.
         if self.stage <= Stage::Disorder && self.sacked >= self.options.reordering {
             self.reordering = self.reordering.min(self.options.reordering);
         }
-        self.set_stage(Stage::Loss, instant);
+        self.set_stage(Stage::Loss, now);
         self.high = self.next;
         self.probed = None;
         self.tells_reduction = self.options.ecn;
@@ -330,8 +327,8 @@ impl Linux {
 
     /// Everything is lost but, with RACK, what was sent less than a round trip ago (RFC 8985
     /// section 6.3; `tcp_timeout_mark_lost`).
-    fn mark_timed_out(&mut self, now: Time) {
-        let us = self.clock.us(now);
+    fn mark_timed_out(&mut self, now: Reading) {
+        let us = now.us;
         let reneged = self.queue.head().is_some_and(|head| head.is(super::queue::SACKED));
         // The receiver dropped what it had reported (RFC 2018 section 8).
         if reneged || !self.options.sack {
@@ -352,7 +349,7 @@ impl Linux {
     }
 
     /// Restarts the timer for the time-out (RFC 6298 section 5.3; `tcp_rearm_rto`).
-    pub(super) fn rearm(&mut self, now: Time) {
+    pub(super) fn rearm(&mut self, now: Reading) {
         if self.queue.is_empty() {
             self.timer.clear();
             return;
@@ -363,7 +360,7 @@ impl Linux {
             true => super::clock::ticks(self.timeout_in(now).max(1) as u64),
             false => self.rto,
         };
-        let wait = wait + self.pace.ticks(self.clock.ns(now));
+        let wait = wait + self.pace.ticks(now.ns);
         self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
     }
 }

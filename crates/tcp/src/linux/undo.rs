@@ -1,8 +1,7 @@
 //! A reduction that was for nothing is taken back: by the time stamp that an ACK echoes (Eifel,
 //! RFC 3522 and 4015), by D-SACK (RFC 3708), or by F-RTO (RFC 5682).
 
-use burstlab_units::Time;
-
+use super::clock::Reading;
 use super::queue::{EVER, LOST};
 use super::rack::PERSIST;
 use super::{Linux, Stage};
@@ -29,7 +28,7 @@ impl Linux {
         self.undo_marker.is_some() && (self.undo_left == Some(0) || self.was_delayed())
     }
 
-    fn undo(&mut self, now: Time, unmark: bool) {
+    fn undo(&mut self, now: Reading, unmark: bool) {
         if unmark {
             for seq in self.queue.first()..self.queue.end() {
                 self.queue.get_mut(seq).marks &= !LOST;
@@ -46,7 +45,7 @@ impl Linux {
             }
             self.undone += 1;
         }
-        self.window.stamp = self.clock.tick(now);
+        self.window.stamp = now.tick;
         self.undo_marker = None;
         self.rack.advanced = true;
     }
@@ -72,7 +71,7 @@ impl Linux {
     }
 
     /// All of the window that had a loss is acknowledged; returns whether to wait for more.
-    pub(super) fn undo_recovery(&mut self, now: Time) -> bool {
+    pub(super) fn undo_recovery(&mut self, now: Reading) -> bool {
         if self.may_undo() {
             self.undo(now, false);
         } else {
@@ -81,12 +80,12 @@ impl Linux {
         if self.holds_on() {
             return true;
         }
-        self.set_stage(Stage::Open, self.clock.read(now));
+        self.set_stage(Stage::Open, now);
         false
     }
 
     /// Every segment that was sent again arrived twice (RFC 3708, `tcp_try_undo_dsack`).
-    pub(super) fn undo_by_duplicates(&mut self, now: Time) -> bool {
+    pub(super) fn undo_by_duplicates(&mut self, now: Reading) -> bool {
         if self.undo_marker.is_none() || self.undo_left != Some(0) {
             return false;
         }
@@ -96,7 +95,7 @@ impl Linux {
     }
 
     /// A partial ACK in recovery; returns whether nothing else is to be done about it.
-    pub(super) fn undo_partial(&mut self, now: Time, before: u64, force: &mut bool) -> bool {
+    pub(super) fn undo_partial(&mut self, now: Reading, before: u64, force: &mut bool) -> bool {
         if self.undo_marker.is_some() && self.was_delayed() {
             // A delayed segment, not one that was sent again, filled the hole.
             self.check_reordering_by_ack(before);
@@ -117,7 +116,7 @@ impl Linux {
     }
 
     /// After a time-out; returns whether it was taken back.
-    pub(super) fn undo_loss(&mut self, now: Time, by_frto: bool) -> bool {
+    pub(super) fn undo_loss(&mut self, now: Reading, by_frto: bool) -> bool {
         if !by_frto && !self.may_undo() {
             return false;
         }
@@ -127,7 +126,7 @@ impl Linux {
             return true;
         }
         if by_frto || self.options.sack {
-            self.set_stage(Stage::Open, self.clock.read(now));
+            self.set_stage(Stage::Open, now);
         }
         true
     }

@@ -4,6 +4,7 @@ use burstlab_units::Time;
 
 use super::Linux;
 use super::application::CALL;
+use super::clock::Reading;
 use super::law::Event;
 use super::options::GROUP_BYTES;
 use super::send::Push;
@@ -31,6 +32,7 @@ impl Linux {
 
     /// The application writes what there is room for, and what the window allows goes out.
     pub fn write_more(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let now = self.clock.read(now);
         if self.application.is_done() {
             self.application.rest();
         } else {
@@ -48,13 +50,13 @@ impl Linux {
     }
 
     /// Closes the connection: the FIN goes with the last data that wait, or by itself.
-    fn shut(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    fn shut(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         self.application.shut(self.next);
         self.push(now, out);
     }
 
     /// The same after an ACK on the fast path.
-    pub(super) fn write_more_fast(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn write_more_fast(&mut self, now: Reading, out: &mut impl Outlet) {
         if self.application.is_done() {
             self.application.rest();
         } else if self.has_data() && !self.queue.is_empty() {
@@ -81,7 +83,7 @@ impl Linux {
     pub fn close(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.application.close();
         if self.application.end_is_due() {
-            self.shut(now, out);
+            self.shut(self.clock.read(now), out);
         }
     }
 
@@ -104,9 +106,10 @@ impl Linux {
     ) -> u64 {
         let before = self.application.written();
         self.application.offer_up_to(before + segments * self.options.payload);
-        self.restart_after_idle(now);
+        let reading = self.clock.read(now);
+        self.restart_after_idle(reading);
         if self.application.is_grouped() {
-            self.call(now, u64::MAX, ends, out);
+            self.call(reading, u64::MAX, ends, out);
         } else {
             self.write_more(now, out);
         }
@@ -127,7 +130,13 @@ impl Linux {
 
     /// One call of an application that has much to write, `most` bytes of it; returns whether it
     /// may make another.
-    fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
+    fn call(
+        &mut self,
+        now: Reading,
+        most: u64,
+        ends: CallEnds,
+        out: &mut Vec<Transmission>,
+    ) -> bool {
         let goal = self.group_goal() * self.application.full();
         let whole = self.application.begin_call(most, goal);
         let (mut left, widest) = (whole, self.peer.widest());
@@ -170,11 +179,11 @@ impl Linux {
 
     /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to
     /// what a connection begins with (RFC 5681 section 4.1, RFC 2861).
-    fn restart_after_idle(&mut self, now: Time) {
+    fn restart_after_idle(&mut self, now: Reading) {
         if !self.queue.is_empty() {
             return;
         }
-        let tick = self.clock.tick(now);
+        let tick = now.tick;
         let idle = tick.saturating_sub(self.last_sent);
         let rests = self.last_sent > 0 && !self.law.keeps_unused_window();
         if !self.options.restart_after_idle || !rests || idle <= self.rto {
