@@ -8,7 +8,6 @@
 mod acked;
 mod alone;
 mod application;
-mod by_class;
 mod clock;
 mod context;
 mod estimator;
@@ -21,10 +20,10 @@ mod hystart_plus_plus;
 mod law;
 mod options;
 mod pace;
+mod path;
 mod peer;
 mod persist;
 mod probe;
-mod prr;
 mod queue;
 mod rack;
 mod rate;
@@ -40,7 +39,7 @@ mod write;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::config::SlowStart;
+use crate::foreign::ForeignLaw;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
 use application::Application;
@@ -48,19 +47,15 @@ use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use context::AckContext;
 pub use context::Stage;
-use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
-use hystart_plus_plus::HystartPlusPlus;
-use law::LinuxLaw;
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
-use pace::Pace;
+use path::Path;
 use peer::Peer;
 use queue::{AGAIN, LOST, Queue, SACKED};
 use rack::Rack;
-use rate::{Newest, Rate};
+use rate::Newest;
 use timer::{LinuxTimer, Purpose};
-use window::LinuxWindow;
 pub use write::CallEnds;
 
 /// Most SACK blocks in an ACK (RFC 2018 section 3).
@@ -87,7 +82,7 @@ pub struct Arrival<'a> {
 
 /// What an ACK turned out to say.
 #[derive(Clone, Copy, Debug, Default)]
-struct Heard {
+pub(crate) struct Heard {
     /// It moved the cumulative ACK.
     advanced: bool,
     /// It changed the receiver's window, or came with data.
@@ -144,10 +139,7 @@ pub struct Linux {
     options: LinuxOptions,
     clock: Clock,
     timer: LinuxTimer,
-    estimator: MdevEstimator,
-    window: LinuxWindow,
-    law: LinuxLaw,
-    start: Option<HystartPlusPlus>,
+    path: Path,
     rack: Rack,
     queue: Queue,
     application: Application,
@@ -182,9 +174,6 @@ pub struct Linux {
     frto: bool,
     /// Whether the next new segment says that the window was reduced.
     tells_reduction: bool,
-    /// The time-out, in ticks, with back-off.
-    rto: u64,
-    backoff: u32,
     /// Time-outs since the last progress.
     timeouts: u32,
     delivered: u64,
@@ -197,10 +186,6 @@ pub struct Linux {
     segments_sent: u64,
     undone: u64,
     reductions: ReductionLog,
-    last_sent: u64,
-    rate: Rate,
-    pace: Pace,
-    pacing_rate: u64,
 }
 
 impl Linux {
@@ -211,11 +196,7 @@ impl Linux {
         Self {
             clock,
             timer: LinuxTimer::new(clock),
-            estimator: MdevEstimator::new(options.rto_min_us),
-            window: LinuxWindow::new(),
-            law: LinuxLaw::new(options),
-            start: (options.slow_start == SlowStart::HystartPlusPlus)
-                .then(|| HystartPlusPlus::new(options.pacing)),
+            path: Path::new(options),
             rack: Rack::new(),
             queue: Queue::default(),
             application: Application::new(options),
@@ -239,8 +220,6 @@ impl Linux {
             probe_again: false,
             frto: false,
             tells_reduction: false,
-            rto: options.rto_initial,
-            backoff: 0,
             timeouts: 0,
             delivered: 0,
             marked: 0,
@@ -252,10 +231,6 @@ impl Linux {
             segments_sent: 0,
             undone: 0,
             reductions: ReductionLog::default(),
-            last_sent: 0,
-            rate: Rate::default(),
-            pace: Pace::new(options.pacing || options.congestion.paces()),
-            pacing_rate: 0,
             options: options.clone(),
         }
     }
@@ -270,19 +245,14 @@ impl Linux {
         let again = self.peer.calls_again() > 0;
         let echoed = || self.peer.echoed_round_trip(now.us);
         match if again { echoed() } else { Some(rtt) } {
-            Some(rtt) => self.measure(rtt, rtt),
-            None => self.rto = self.rto_unknown(),
+            Some(rtt) => self.path.measure(rtt, rtt, 1, 1),
+            None => self.path.measure_nothing(),
         }
-        self.window.cwnd = self.options.initial_window;
-        self.window.stamp = now.tick;
         self.peer.forget_widest();
         self.take_window(window);
         self.timer.clear();
         let context = self.context(now);
-        self.law.open(&context);
-        self.law.open_paced(&mut self.window, &context);
-        self.update_pacing_rate();
-        self.open_for_class(now);
+        self.path.open(&context);
     }
 
     /// An ACK arrives.
@@ -315,8 +285,9 @@ impl Linux {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.pace.deadline().map(|ns| self.clock.at_ns(ns));
-        earliest(earliest(self.timer.deadline(), paced), self.class_deadline())
+        let paced = self.path.pace().deadline().map(|ns| self.clock.at_ns(ns));
+        let class = self.path.class_deadline().filter(|_| !self.is_over());
+        earliest(earliest(self.timer.deadline(), paced), class)
     }
 
     /// The timer runs out. Does nothing before its time.
@@ -336,20 +307,25 @@ impl Linux {
             Purpose::Reordering => self.on_reordering_timeout(now, out),
         }
         if self.acked > 0 {
-            self.settle_for_class(now);
+            self.path.settle_for_class(&self.context(now), self.outstanding());
         }
+    }
+
+    #[inline]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Congestion window in segments.
     #[must_use]
     pub fn cwnd(&self) -> u32 {
-        self.window.cwnd
+        self.path.cwnd()
     }
 
     /// Slow-start threshold in segments; 2,147,483,647: not set yet.
     #[must_use]
     pub fn ssthresh(&self) -> u32 {
-        self.window.ssthresh
+        self.path.ssthresh()
     }
 
     /// Where the connection stands.
@@ -361,7 +337,11 @@ impl Linux {
     /// Smoothed round trip, its deviation, and the time-out, in microseconds.
     #[must_use]
     pub fn times_us(&self) -> (u64, u64, u64) {
-        (self.estimator.srtt_8() >> 3, self.estimator.deviation(), 1000 * self.rto)
+        (
+            self.path.estimator().srtt_8() >> 3,
+            self.path.estimator().deviation(),
+            1000 * self.path.rto(),
+        )
     }
 
     /// Segments outstanding, reported, lost, sent again, and by how many the network reorders.
@@ -375,10 +355,10 @@ impl Linux {
     /// and sent again in all, and the pacing rate in bytes a second.
     #[must_use]
     pub fn details(&self) -> (Option<u64>, [u64; 5]) {
-        let shortest = (self.estimator.measured().0 > 0).then(|| self.estimator.shortest());
-        let (backoff, timeouts) = (u64::from(self.backoff), u64::from(self.timeouts));
-        let counts = [backoff, timeouts, self.delivered, self.sent_again_ever, self.pacing_rate];
-        (shortest, counts)
+        let (backoff, timeouts) = (u64::from(self.path.backoff()), u64::from(self.timeouts));
+        let rate = self.path.pace().rate();
+        let counts = [backoff, timeouts, self.delivered, self.sent_again_ever, rate];
+        (self.path.shortest(), counts)
     }
 
     /// Reductions of the window: all, those by marks, and those that were taken back.
@@ -391,8 +371,7 @@ impl Linux {
     /// after a time-out, what the window is.
     #[must_use]
     pub fn reduced_to(&self) -> u32 {
-        let at_once = self.law.paces() || self.reductions.last == Some(ReducedBy::Timeout);
-        if at_once { self.window.cwnd } else { self.window.ssthresh.min(self.window.prior_cwnd) }
+        self.path.reduced_to(self.reductions.last == Some(ReducedBy::Timeout))
     }
 
     /// Whether segment `seq`, which is outstanding, tells the receiver to hand over what it has
@@ -429,6 +408,51 @@ impl Linux {
     }
 }
 
+/// Where a law that is written elsewhere decides.
+impl Linux {
+    /// A sender with such a law, whatever `options` says of the law.
+    #[must_use]
+    pub fn with_law(options: &LinuxOptions, law: Box<dyn ForeignLaw>) -> Self {
+        let mut new = Self::new(options);
+        new.path.follow(law);
+        new
+    }
+
+    /// Something happens of which it may be told.
+    fn begin_for_class(&mut self) {
+        if self.path.is_for_class() {
+            self.path.begin_for_class(self.context(Reading::default()));
+        }
+    }
+
+    /// Its own timer, if that is due.
+    fn on_class_timer(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if !self.path.take_class_timer(now.now) {
+            return;
+        }
+        self.begin_for_class();
+        let holds = !self.stage.reduces() && !self.reductions.excused;
+        self.path.ask_after_timer(&self.context(now), holds);
+        self.path.settle_for_class(&self.context(now), self.outstanding());
+        self.let_go(now, out);
+    }
+
+    /// What waited for the pace may leave.
+    fn on_pacing(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if self.path.pace_mut().take(now.ns) {
+            self.let_go(now, out);
+        }
+    }
+
+    /// What is lost goes again, then what is new, as far as the window allows.
+    fn let_go(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if self.lost > self.again && self.path.cwnd() > self.in_flight() {
+            self.send_lost(now, out);
+        }
+        self.push(now, out);
+    }
+}
+
 impl Linux {
     fn outstanding(&self) -> u32 {
         self.queue.len() as u32
@@ -456,13 +480,18 @@ impl Linux {
         lengths.before(seq + 1) > lengths.before(self.acked) + self.peer.window()
     }
 
+    /// Whether all is delivered that there will be.
+    fn is_over(&self) -> bool {
+        self.application.is_closed() && self.queue.is_empty() && !self.has_data()
+    }
+
     fn has_data(&self) -> bool {
         self.next < self.application.limit()
     }
 
     /// The state that window laws may read.
     fn context(&self, now: Reading) -> AckContext {
-        AckContext {
+        self.path.context(AckContext {
             clock: now,
             stage: self.stage,
             acked: self.acked,
@@ -473,30 +502,17 @@ impl Linux {
             lost: self.lost_ever,
             sent: self.segments_sent,
             again: self.sent_again_ever,
-            delivered_at: self.rate.delivered_at,
-            last_sent: self.last_sent,
-            srtt: self.estimator.srtt_8() >> 3,
-            shortest: self.estimator.shortest(),
-            next_group: self.pace.next(),
-            payload: self.options.payload,
-            initial_window: self.options.initial_window,
-            group_most: self.options.group_most,
-        }
+            receiver_window: self.peer.window(),
+            repeated: self.timeouts > 0,
+            ..AckContext::default()
+        })
     }
 
     fn set_stage(&mut self, stage: Stage, now: Reading) {
         let context = self.context(now);
-        self.law.enters(stage, &mut self.window, &context);
-        if stage == Stage::Loss {
-            self.law.times_out(&context);
-        }
+        self.path.enter(stage, &context);
         self.stage = stage;
         self.reductions.excused &= stage == Stage::Recovery;
-    }
-
-    #[inline]
-    fn settle_rto(&mut self) {
-        self.rto = clock::ticks(self.estimator.rto()).min(self.options.rto_max);
     }
 
     /// Takes a segment for lost, or for lost again.
@@ -518,7 +534,7 @@ impl Linux {
         let stamp = sent.stamp;
         self.lost_ever += 1;
         if !self.reductions.excused {
-            self.law.loses(&self.window, seq, &stamp, (self.delivered, self.lost_ever));
+            self.path.lose(seq, &stamp, (self.delivered, self.lost_ever));
         }
     }
 }

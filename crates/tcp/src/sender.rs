@@ -249,7 +249,7 @@ impl Sender {
     pub fn cwnd(&self) -> f64 {
         match self {
             Self::Classic(sender) => sender.flow.window.cwnd,
-            Self::Linux(sender) => f64::from(sender.linux.cwnd()),
+            Self::Linux(sender) => f64::from(sender.linux.path().cwnd()),
         }
     }
 
@@ -292,7 +292,7 @@ impl Sender {
     pub fn rtt(&self) -> RttView {
         match self {
             Self::Classic(sender) => sender.flow.timer.view(),
-            Self::Linux(sender) => sender.linux.view(),
+            Self::Linux(sender) => sender.linux.path().view(),
         }
     }
 
@@ -301,7 +301,7 @@ impl Sender {
     pub fn base_rtt(&self) -> Option<Span> {
         match self {
             Self::Classic(sender) => sender.flow.delays.as_ref().and_then(|delays| delays.base()),
-            Self::Linux(sender) => sender.linux.base_rtt(),
+            Self::Linux(sender) => sender.linux.path().shortest().map(Span::from_us),
         }
     }
 
@@ -326,7 +326,7 @@ impl Sender {
     pub fn rto(&self) -> Span {
         match self {
             Self::Classic(sender) => sender.flow.timer.rto(),
-            Self::Linux(sender) => sender.linux.rto(),
+            Self::Linux(sender) => Span::from_ms(sender.linux.path().rto()),
         }
     }
 

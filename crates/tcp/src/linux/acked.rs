@@ -4,9 +4,6 @@ use super::clock::Reading;
 use super::queue::{AGAIN, EVER, LOST, SACKED};
 use super::{Arrival, Heard, Linux};
 
-/// `TCP_TIMEOUT_FALLBACK` in ticks.
-const RTO_UNKNOWN: u64 = 3_000;
-
 impl Linux {
     /// Takes away what is acknowledged. `high` is the highest segment reported before this ACK.
     pub(super) fn take_acked(&mut self, now: Reading, ack: &Arrival, high: u64, heard: &mut Heard) {
@@ -63,10 +60,7 @@ impl Linux {
             heard.set_timer |= us - sacked > us - head.at();
         }
         let context = self.context(now);
-        self.law.measured(&mut self.window, rtt, &context);
-        if let (Some(start), Some(rtt)) = (&mut self.start, rtt) {
-            start.measured(&mut self.window, rtt, &context);
-        }
+        self.path.measured(rtt, &context);
         heard.rtt = rtt;
     }
 
@@ -90,21 +84,8 @@ impl Linux {
             last = measured;
         }
         let measured = measured?;
-        self.measure(measured, last.unwrap_or(measured));
+        self.path.measure(measured, last.unwrap_or(measured), self.acked, self.next);
         last
-    }
-
-    /// The time-out in ticks where the handshake has shown no round trip (RFC 6298 section 5.7).
-    pub(super) fn rto_unknown(&self) -> u64 {
-        RTO_UNKNOWN.min(self.options.rto_max)
-    }
-
-    /// A round trip was measured.
-    pub(super) fn measure(&mut self, rtt: u64, last: u64) {
-        self.estimator.note(last);
-        self.estimator.measure(rtt, self.acked, self.next);
-        self.settle_rto();
-        self.backoff = 0;
     }
 
     pub(super) fn count_delivered(&mut self, segments: u32, ece: bool) {

@@ -6,10 +6,9 @@
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::law::LinuxLaw;
+use super::path::Earlier;
 use super::queue::{LOST, SACKED};
 use super::timer::Purpose;
-use super::window::LinuxWindow;
 use super::{Linux, Stage};
 use crate::segment::Transmission;
 
@@ -29,18 +28,9 @@ pub(crate) struct ReductionLog {
     pub(crate) all: u64,
     pub(crate) by_marks: u64,
     pub(crate) last: Option<ReducedBy>,
-    before: Option<Box<Before>>,
+    before: Option<Box<(Earlier, u32)>>,
     /// Whether the losses that are being repaired are excused.
     pub(crate) excused: bool,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Before {
-    window: LinuxWindow,
-    law: LinuxLaw,
-    rto: u64,
-    backoff: u32,
-    timeouts: u32,
 }
 
 impl ReductionLog {
@@ -54,13 +44,7 @@ impl ReductionLog {
 impl Linux {
     /// Notes what a reduction that follows would change.
     pub(crate) fn remember(&mut self) {
-        let before = Before {
-            window: self.window.clone(),
-            law: self.law.clone(),
-            rto: self.rto,
-            backoff: self.backoff,
-            timeouts: self.timeouts,
-        };
+        let before = (self.path.earlier(), self.timeouts);
         match &mut self.reductions.before {
             Some(place) => **place = before,
             None => self.reductions.before = Some(Box::new(before)),
@@ -82,20 +66,20 @@ impl Linux {
     pub(crate) fn excuse(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let Some(before) = self.reductions.before.take() else { return };
         let now = self.clock.read(now);
-        self.window = before.window;
-        self.law = before.law;
-        (self.rto, self.backoff, self.timeouts) = (before.rto, before.backoff, before.timeouts);
+        let (earlier, timeouts) = *before;
+        self.path.go_back(earlier);
+        self.timeouts = timeouts;
         self.undo_marker = None;
         self.frto = false;
         if self.stage >= Stage::Recovery {
             self.stage = Stage::Recovery;
             self.reductions.excused = true;
         }
-        self.update_pacing_rate();
+        self.path.update_pacing_rate(self.outstanding());
         self.send_lost(now, out);
         self.push(now, out);
         if !self.queue.is_empty() {
-            self.timer.set(now, Purpose::Timeout, self.rto);
+            self.timer.set(now, Purpose::Timeout, self.path.rto());
         }
     }
 

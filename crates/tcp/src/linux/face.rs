@@ -9,7 +9,6 @@ use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
 use crate::config::{Config, SlowStart, WindowLaw};
 use crate::foreign::{self, Classes};
 use crate::receive::linux::syn_options;
-use crate::rto::RttView;
 use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
 use crate::sender::State;
 
@@ -76,7 +75,7 @@ impl Linux {
             _ => Self::new(&options),
         };
         if config.initial_ssthresh < config.window {
-            sender.window.ssthresh = config.initial_ssthresh;
+            sender.path.begin_with_threshold(config.initial_ssthresh);
         }
         sender.take_window(u64::from(config.window) * sender.options.payload);
         sender
@@ -93,15 +92,14 @@ impl Linux {
         self.next = 1;
         self.sent_again_ever += u64::from(again);
         self.emit(0, again, SegmentFlags::default(), out);
-        self.timer.set(now, Purpose::Timeout, self.rto);
+        self.timer.set(now, Purpose::Timeout, self.path.rto());
     }
 
     /// The SYN was lost: it goes again, the first times at the same pace.
     pub(super) fn restart(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.timeouts_ever += 1;
         if self.peer.calls_again() + 1 >= LINEAR_SYNS {
-            self.backoff += 1;
-            self.rto = (self.rto << 1).min(self.options.rto_max);
+            self.path.back_off();
         }
         self.start(now, out);
     }
@@ -156,7 +154,7 @@ impl Linux {
                 let spurious = echo.is_some() && echo == self.again_since.take();
                 self.open(sent, now, window);
                 if again > 1 && !spurious {
-                    self.window.cwnd = 1;
+                    self.path.begin_with_one();
                 }
                 if !self.peer.goes_both_ways() {
                     // The third packet of the handshake: an ACK alone, which goes before data.
@@ -202,34 +200,13 @@ impl Linux {
 
     pub(crate) fn state(&self) -> State {
         match self.stage {
-            Stage::Open if self.window.in_slow_start() => State::SlowStart,
+            Stage::Open if self.path.in_slow_start() => State::SlowStart,
             Stage::Open => State::CongestionAvoidance,
             Stage::Disorder => State::Disorder,
             Stage::Cwr => State::Cwr,
             Stage::Recovery => State::Recovery,
             Stage::Loss => State::Loss,
         }
-    }
-
-    pub(crate) fn view(&self) -> RttView {
-        let (samples, total, sample) = self.estimator.measured();
-        RttView {
-            sample: Span::from_us(sample),
-            smoothed: Span::from_us(self.estimator.srtt_8() >> 3),
-            variance: Span::from_us(self.estimator.deviation()),
-            backoff: 1 << self.backoff.min(31),
-            samples,
-            total: Span::from_us(total),
-        }
-    }
-
-    /// The shortest round trip so far.
-    pub(crate) fn base_rtt(&self) -> Option<Span> {
-        (self.estimator.measured().0 > 0).then(|| Span::from_us(self.estimator.shortest()))
-    }
-
-    pub(crate) fn rto(&self) -> Span {
-        Span::from_ms(self.rto)
     }
 
     /// How many segments were sent, how many of them again, how often the timer ran out, and how
@@ -250,7 +227,7 @@ impl Linux {
         self.peer.set_calls_again(times);
         self.sent_again_ever += u64::from(times);
         if times > 1 {
-            self.window.cwnd = 1;
+            self.path.begin_with_one();
         }
     }
 

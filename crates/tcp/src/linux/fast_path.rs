@@ -47,8 +47,8 @@ impl Linux {
         wires: &mut impl Wires,
     ) -> u32 {
         let calm = self.is_fast() && !self.tells_reduction && self.rack.is_at_rest();
-        let plain = self.options.sack && !self.law.paces() && self.sends_freely();
-        if !calm || !plain || self.pace.deadline().is_some() {
+        let plain = self.options.sack && !self.path.law().paces() && self.sends_freely();
+        if !calm || !plain || self.path.pace().deadline().is_some() {
             return 0;
         }
         let (mut at, mut next, mut taken) = (run.at, run.first, 0);
@@ -75,7 +75,7 @@ impl Linux {
         }
         if let Some((us, last_at, others)) = last {
             self.rack.take_plain(us, last_at, self.acked);
-            self.update_pacing_rate_of(others);
+            self.path.pace_by_window(others);
             if !self.application.is_done() {
                 self.write_single();
             }
@@ -89,7 +89,7 @@ impl Linux {
     fn hear_plain(&mut self, options: &AckOptions) {
         self.peer.take_stamp(options.stamp);
         self.peer.take_echo(Some(u64::from(options.echo)));
-        (self.timeouts, self.backoff) = (0, 0);
+        self.timeouts = 0;
         self.take_window(u64::from(options.window));
     }
 
@@ -98,21 +98,13 @@ impl Linux {
     fn take_fast(&mut self, now: Reading, next: u64, plain: &Plain) {
         self.acked = next;
         self.delivered += u64::from(plain.count);
-        self.rate.take_plain(plain.last_at);
+        self.path.deliver_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
-        self.estimator.note(rtt);
-        self.estimator.measure(now.us - plain.first_at, self.acked, self.next);
-        self.settle_rto();
+        self.path.measure(now.us - plain.first_at, rtt, self.acked, self.next);
         let context = self.context(now);
-        self.law.measured(&mut self.window, Some(rtt), &context);
-        let mut acked = plain.count;
-        if let Some(start) = &mut self.start {
-            start.measured(&mut self.window, rtt, &context);
-            acked = start.allow(&self.window, acked);
-        }
-        self.law.arrives(&context);
-        self.law.grow(&mut self.window, acked, &context);
-        self.window.stamp = now.tick;
+        self.path.measured(Some(rtt), &context);
+        self.path.arrives(&context);
+        self.path.grow(plain.count, &context);
     }
 
     /// Sets the timer for the ACK, and sends what it lets go behind the `others` that are
@@ -122,7 +114,7 @@ impl Linux {
         if others > 0 && self.options.tlp && self.has_data() {
             let sent = self.write_freely(now, others, out);
             let outstanding = others + sent;
-            let limited = outstanding >= self.window.cwnd;
+            let limited = outstanding >= self.path.cwnd();
             if sent > 0 || limited {
                 self.validate(now.tick, outstanding, limited);
             }
@@ -143,7 +135,7 @@ impl Linux {
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        self.pace.is_off() && self.application.goes_freely() && self.sacked | self.lost == 0
+        self.path.pace().is_off() && self.application.goes_freely() && self.sacked | self.lost == 0
     }
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
@@ -168,18 +160,16 @@ impl Linux {
     /// Sends these data, with so many segments in flight; returns how many.
     #[inline(always)]
     fn write_freely(&mut self, now: Reading, flight: u32, out: &mut impl Outlet) -> u32 {
-        let room = u64::from(self.window.cwnd.saturating_sub(flight));
+        let room = u64::from(self.path.cwnd().saturating_sub(flight));
         let end = self.edge().min(self.application.limit()).min(self.next + room);
         if end <= self.next {
             return 0;
         }
         let alone = self.queue.is_empty();
-        match flight {
-            0 => self.note_sending(now),
-            _ => self.last_sent = now.tick,
+        if flight == 0 {
+            self.note_sending(now);
         }
-        let losses = (flight + 1, self.lost_ever);
-        let mut stamp = self.rate.stamp(now.us, alone, self.delivered, losses);
+        let mut stamp = self.path.stamp(now, alone, flight, (self.delivered, self.lost_ever));
         let first = self.next;
         let mut run = self.first_run(now.us);
         while self.next < end {
@@ -193,7 +183,7 @@ impl Linux {
         }
         let count = (end - first) as u32;
         self.segments_sent += u64::from(count);
-        self.pace.sends_freely(now.ns, count);
+        self.path.pace_mut().sends_freely(now.ns, count);
         count
     }
 
@@ -207,8 +197,8 @@ impl Linux {
             count: 0,
             pushes: false,
             size: Bytes::new(self.options.segment_size),
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
+            cwnd: self.path.cwnd(),
+            ssthresh: self.path.ssthresh(),
             options: self.stamps_at(us, flags),
         }
     }
@@ -229,7 +219,7 @@ impl Linux {
         let timeout = wait.min(self.options.rto_max);
         let probe = if left > 0 { most.min(wait) } else { most };
         // Set for the same tick thrice it stays where it is in the wheel.
-        match timeout == probe && timeout == before.min(self.rto) {
+        match timeout == probe && timeout == before.min(self.path.rto()) {
             true => self.timer.set(now, Purpose::Probe, probe),
             false => self.timer.set_anew(now, Purpose::Probe, probe),
         }

@@ -2,7 +2,6 @@
 //! (`tcp_write_xmit` and what that calls in `tcp_output.c`, Linux 6.12).
 
 use super::clock::Reading;
-use super::options::GROUP_BYTES;
 use super::send::Push;
 use super::{Linux, Stage};
 
@@ -41,42 +40,26 @@ impl Linux {
         Some(if waits { bytes - bytes % full } else { bytes })
     }
 
-    /// Most segments of a group: what goes at the pacing rate in a millisecond, and more where the
-    /// round trip is short.
-    pub(super) fn group_size(&self) -> u32 {
-        if self.options.group_most <= 1 {
-            return 1;
-        }
-        let mut bytes = self.pacing_rate >> 10;
-        let shift = self.estimator.shortest() >> 9;
-        if shift < 32 {
-            bytes += GROUP_BYTES >> shift;
-        }
-        let segments = bytes.min(GROUP_BYTES) / self.application.full();
-        (segments.max(self.law.least_group(self.options.group_least)) as u32)
-            .min(self.options.group_most)
-    }
-
     /// Whether a group waits for more room, so that it can be larger.
     fn defers(&self, now: Reading, bytes: u64, group: u32, limited: &mut bool) -> bool {
-        let recent = now.ns <= self.pace.next() + RECENT_NS;
+        let recent = now.ns <= self.path.pace().next() + RECENT_NS;
         if self.stage >= Stage::Recovery || !recent {
             return false;
         }
         let send_room = self.room();
-        let room = u64::from(self.window.cwnd - self.in_flight()) * self.application.mss();
+        let room = u64::from(self.path.cwnd() - self.in_flight()) * self.application.mss();
         let least = send_room.min(room);
         let last = self.application.is_last();
         if least >= u64::from(group) * self.application.mss() || (!last && least >= bytes) {
             return false;
         }
-        let whole = self.peer.window().min(u64::from(self.window.cwnd) * self.application.mss());
+        let whole = self.peer.window().min(u64::from(self.path.cwnd()) * self.application.mss());
         if least >= whole / u64::from(self.options.group_divisor.max(1)) {
             return false;
         }
         let Some(first) = self.queue.head() else { return false };
         // An ACK that is not expected soon is not waited for.
-        let srtt = self.estimator.srtt_8() * 125;
+        let srtt = self.path.estimator().srtt_8() * 125;
         if first.ns + srtt > now.ns + (srtt >> 1).min(SOON_NS) {
             return false;
         }

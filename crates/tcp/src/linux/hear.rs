@@ -1,9 +1,7 @@
 //! What becomes of an ACK, from what it reports to what it lets go.
 
 use super::clock::Reading;
-use super::law::LinuxLaw;
-use super::prr::Delivery;
-use super::rate::Sample;
+use super::path::Delivery;
 use super::{Arrival, Heard, Linux, Rexmit, Stage};
 use crate::segment::Transmission;
 
@@ -16,7 +14,7 @@ impl Linux {
             && self.sacked | self.lost | self.again == 0
             && self.probed.is_none()
             && !self.reductions.excused
-            && !matches!(self.law, LinuxLaw::Foreign(_))
+            && !self.path.is_for_class()
     }
 
     pub(super) fn take_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
@@ -38,11 +36,11 @@ impl Linux {
         let mut heard = self.take_reports(now, ack, before);
         (heard.advanced, heard.window) = (advanced, window);
         if !outstanding {
-            self.law.arrives(&self.context(now));
+            self.path.arrives(&self.context(now));
             return self.on_idle_ack(now, before, &mut heard);
         }
         self.take_acked(now, ack, high, &mut heard);
-        self.law.arrives(&self.context(now));
+        self.path.arrives(&self.context(now));
         if self.options.rack_adapts {
             self.rack.adapt(heard.newest.prior(), self.delivered);
         }
@@ -59,12 +57,19 @@ impl Linux {
         let delivered = (self.delivered - delivered) as u32;
         let lost = (self.lost_ever - lost) as u32;
         let delivery = Delivery { delivered, lost, advanced };
-        if self.law.paces() {
-            self.control_by_rate(now, &heard, delivery, flight);
+        if self.path.law().paces() {
+            let (excused, context) = (self.reductions.excused, self.context(now));
+            self.path.control_by_rate((&heard, delivery), flight, excused, context);
+            self.path.update_pacing_rate(self.outstanding());
         } else {
-            self.note_for_class(now, &heard, delivery, flight);
+            if self.path.is_for_class() {
+                let (excused, context) = (self.reductions.excused, self.context(now));
+                self.path.note_for_class((&heard, delivery), flight, excused, &context);
+            }
             self.control(now, &heard, delivery);
-            self.settle_for_class(now);
+            if self.path.is_for_class() {
+                self.path.settle_for_class(&self.context(now), self.outstanding());
+            }
         }
         self.send_repairs(now, rexmit, out);
     }
@@ -103,55 +108,15 @@ impl Linux {
     /// What an ACK makes of the window.
     fn control(&mut self, now: Reading, heard: &Heard, delivery: Delivery) {
         if self.reductions.excused {
-            self.window.stamp = now.tick;
+            self.path.keep(now.tick);
         } else if self.stage.reduces() {
-            self.reduce(delivery);
+            self.path.reduce(delivery, self.in_flight());
         } else {
             let reorders = self.reordering > self.options.reordering;
             if heard.acked || (reorders && heard.sacked) {
-                let acked = match &mut self.start {
-                    Some(start) => start.allow(&self.window, delivery.delivered),
-                    None => delivery.delivered,
-                };
-                self.grow(now, acked);
-                self.window.stamp = now.tick;
+                self.path.grow(delivery.delivered, &self.context(now));
             }
         }
-        self.update_pacing_rate();
-    }
-
-    /// What an ACK says of the rate of delivery; `flight` was in flight before it.
-    pub(super) fn sample(
-        &mut self,
-        now: Reading,
-        heard: &Heard,
-        delivery: Delivery,
-        flight: u32,
-    ) -> Sample {
-        let sample = Sample {
-            acked: delivery.delivered,
-            lost: if self.reductions.excused { 0 } else { delivery.lost },
-            flight,
-            rtt: heard.rtt,
-            delayed: heard.delayed,
-            ..Sample::default()
-        };
-        let (us, shortest) = (now.us, self.estimator.shortest());
-        self.rate.sample(us, self.delivered, &heard.newest, shortest, sample)
-    }
-
-    /// As [`control`](Self::control) for a law that goes by the rate of delivery.
-    fn control_by_rate(&mut self, now: Reading, heard: &Heard, delivery: Delivery, flight: u32) {
-        let excused = self.reductions.excused;
-        let mut sample = self.sample(now, heard, delivery, flight);
-        (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(self.lost_ever);
-        let mut context = self.context(now);
-        if excused {
-            (context.stage, sample.lost_since) = (Stage::Open, 0);
-        }
-        if self.law.control(&mut self.window, &sample, &context) {
-            self.rate.idle(self.delivered + u64::from(context.in_flight));
-        }
-        self.update_pacing_rate();
+        self.path.update_pacing_rate(self.outstanding());
     }
 }

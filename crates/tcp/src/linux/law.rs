@@ -26,7 +26,7 @@ use vegas::LinuxVegas;
 
 /// Why the window is to be reduced, as a law is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     Loss,
     Mark,
     Timeout,

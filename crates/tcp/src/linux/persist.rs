@@ -9,13 +9,6 @@ use super::clock::Reading;
 use super::timer::Purpose;
 use crate::segment::{SegmentFlags, Transmission};
 
-/// A probe waits for so many ticks at least: `TCP_RTO_MIN`.
-const LEAST: u64 = 200;
-/// The wait doubles at most so often: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
-const DOUBLINGS_MOST: u32 = 10;
-/// Probes after which the count of doublings stays as it is: `tcp_retries2`.
-const RETRIES: u32 = 15;
-
 impl Linux {
     /// After what may go has gone: where nothing is outstanding though there are data, the window
     /// is probed.
@@ -28,8 +21,7 @@ impl Linux {
 
     #[cold]
     fn begin_persist(&mut self, now: Reading) {
-        let wait = self.rto.max(LEAST) + self.pace.ticks(now.ns);
-        self.timer.set(now, Purpose::Persist, wait.min(self.options.rto_max));
+        self.timer.set(now, Purpose::Persist, self.path.first_persist(now.ns));
     }
 
     /// An ACK comes while nothing is outstanding: it opens the window, or the next probe waits for
@@ -39,7 +31,7 @@ impl Linux {
             return;
         }
         if self.can_send_next() {
-            self.backoff = 0;
+            self.path.forget_backoff();
             self.timer.clear();
         } else {
             self.set_persist(now);
@@ -47,8 +39,7 @@ impl Linux {
     }
 
     fn set_persist(&mut self, now: Reading) {
-        let wait = self.rto.max(LEAST) << self.backoff.min(DOUBLINGS_MOST);
-        self.timer.set(now, Purpose::Persist, wait.min(self.options.rto_max));
+        self.timer.set(now, Purpose::Persist, self.path.next_persist());
     }
 
     /// The window has to be probed: by what it has room for, else by a segment that the receiver
@@ -59,7 +50,7 @@ impl Linux {
             return;
         }
         if self.room() > 0 && self.send_part(now, out) {
-            self.backoff = 0;
+            self.path.forget_backoff();
             return;
         }
         // It is no segment of the data, and is not repeated.
@@ -67,9 +58,7 @@ impl Linux {
         self.emit(0, false, flags, out);
         let headers = self.options.segment_size - self.options.payload;
         out.iter_mut().last().expect("it was sent").size = Bytes::new(headers);
-        if self.backoff < RETRIES {
-            self.backoff += 1;
-        }
+        self.path.count_persist();
         self.set_persist(now);
     }
 

@@ -15,10 +15,10 @@ impl Linux {
         if !self.options.tlp || !self.options.sack || self.queue.is_empty() || !calm {
             return false;
         }
-        let rto = if from_now { self.rto as i64 * 1000 } else { self.timeout_in(now) };
+        let rto = if from_now { self.path.rto() as i64 * 1000 } else { self.timeout_in(now) };
         let most = self.probe_wait(self.outstanding());
         let wait = if rto > 0 { most.min(ticks(rto as u64)) } else { most };
-        let wait = wait + self.pace.ticks(now.ns);
+        let wait = wait + self.path.pace().ticks(now.ns);
         self.timer.set(now, Purpose::Probe, wait);
         true
     }
@@ -27,10 +27,10 @@ impl Linux {
     /// comes before.
     #[inline]
     pub(super) fn probe_wait(&self, outstanding: u32) -> u64 {
-        match self.estimator.srtt_8() {
+        match self.path.estimator().srtt_8() {
             0 => self.options.rto_initial,
             // A lone segment's ACK may be delayed.
-            srtt_8 if outstanding == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
+            srtt_8 if outstanding == 1 => ticks((srtt_8 >> 2) + self.path.estimator().floor()),
             srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
         }
     }
@@ -42,7 +42,7 @@ impl Linux {
 
     #[inline]
     pub(super) fn timeout_left(&self, us: u64) -> i64 {
-        let rto = self.rto as i64 * 1000;
+        let rto = self.path.rto() as i64 * 1000;
         self.queue.head_at().map_or(rto, |at| (at as i64 + rto) - us as i64)
     }
 
@@ -63,7 +63,7 @@ impl Linux {
                 let last = self.queue.end() - 1;
                 self.probe_again = self.send_again(now, last, out);
                 let again = u32::from(self.probe_again);
-                self.pace_group(now, (again, self.application.lengths().of(last)));
+                self.path.pace_group(now.ns, (again, self.application.lengths().of(last)));
                 self.probe_again
             };
             if sent {

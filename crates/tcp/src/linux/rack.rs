@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Reading, ticks};
-use super::prr::Delivery;
+use super::path::Delivery;
 use super::queue::{AGAIN, LOST};
 use super::timer::Purpose;
 use super::{Linux, Stage, TIMEOUT_LEAST_US};
@@ -78,7 +78,7 @@ impl Linux {
     pub(super) fn rack_advance(&mut self, us: u64, again: bool, at: u64, end: u64) {
         let rtt = us.saturating_sub(at);
         // Sooner than a round trip after it was sent again: the ACK is of the first transmission.
-        if again && rtt < self.estimator.shortest() {
+        if again && rtt < self.path.estimator().shortest() {
             return;
         }
         self.rack.advanced = true;
@@ -92,8 +92,8 @@ impl Linux {
         if !self.reordering_seen && certain {
             return 0;
         }
-        let window = (self.estimator.shortest() >> 2) * self.rack.steps;
-        window.min(self.estimator.srtt_8() >> 3)
+        let window = (self.path.estimator().shortest() >> 2) * self.rack.steps;
+        window.min(self.path.estimator().srtt_8() >> 3)
     }
 
     /// By when segment `seq` should have been heard of, less `us`.
@@ -103,7 +103,7 @@ impl Linux {
 
     /// Marks what is lost by now; returns how long to wait for what may be, in microseconds.
     fn rack_detect(&mut self, us: u64) -> u64 {
-        self.law.note_time(us);
+        self.path.note_time(us);
         let window = self.reordering_window();
         let mut wait = 0;
         self.queue.spread();
@@ -136,7 +136,7 @@ impl Linux {
         self.rack.advanced = false;
         let wait = self.rack_detect(now.us);
         if wait > 0 {
-            let wait = ticks(wait + TIMEOUT_LEAST_US).min(self.rto);
+            let wait = ticks(wait + TIMEOUT_LEAST_US).min(self.path.rto());
             self.timer.set(now, Purpose::Reordering, wait);
         }
         wait > 0
@@ -149,9 +149,10 @@ impl Linux {
         if flight != self.in_flight() {
             if self.stage != Stage::Recovery {
                 self.enter_recovery(now, false);
-                if !self.law.paces() && !self.reductions.excused {
+                if !self.path.law().paces() && !self.reductions.excused {
                     let lost = (self.lost_ever - lost) as u32;
-                    self.reduce(Delivery { delivered: 1, lost, advanced: false });
+                    let delivery = Delivery { delivered: 1, lost, advanced: false };
+                    self.path.reduce(delivery, self.in_flight());
                 }
             }
             self.send_lost(now, out);

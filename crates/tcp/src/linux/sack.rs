@@ -195,7 +195,7 @@ impl Linux {
     /// Segment `seq` is delivered, which may make it the newest that is.
     pub(super) fn sample_rate(&mut self, seq: u64, heard: &mut Heard) {
         let sent = self.queue.get_mut(seq);
-        self.rate.take(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
+        self.path.deliver(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
         if sent.is(SACKED) {
             sent.stamp.delivered = None;
         }

@@ -4,7 +4,6 @@
 use burstlab_units::Bytes;
 
 use super::clock::Reading;
-use super::law::Event;
 use super::queue::{AGAIN, EVER, LAST, LOST, PUSH, SACKED};
 use super::timer::Purpose;
 use super::{Congestion, Linux, Rexmit, Stage};
@@ -37,12 +36,12 @@ impl Linux {
 
     /// So many segments went; `limited`: the window is what keeps others.
     pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
-        let limited = limited || self.in_flight() >= self.window.cwnd;
+        let limited = limited || self.in_flight() >= self.path.cwnd();
         if sent > 0 || limited {
             self.validate(tick, self.outstanding(), limited);
         }
         if self.stage.reduces() {
-            self.window.prr_out += sent;
+            self.path.count_reduced(sent);
         }
     }
 
@@ -55,12 +54,12 @@ impl Linux {
         out: &mut Vec<Transmission>,
     ) -> u32 {
         let mut sent = 0;
-        let group = self.group_size();
+        let group = self.path.group_size(self.application.full());
         while self.has_data() {
-            if self.pace.holds(now.ns) {
+            if self.path.pace_mut().holds(now.ns) {
                 break;
             }
-            let mut quota = self.quota();
+            let mut quota = self.path.quota(self.in_flight());
             if quota == 0 {
                 if push != Push::Probe {
                     break;
@@ -77,7 +76,7 @@ impl Linux {
             self.queue.end_group(count, pushes);
             self.application.count_segments(self.next);
             self.make_room(now.tick, self.in_flight());
-            self.pace_group(now, (count, bytes));
+            self.path.pace_group(now.ns, (count, bytes));
             let first = self.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
                 self.rearm(now);
@@ -90,23 +89,16 @@ impl Linux {
         sent
     }
 
-    /// Segments that may go at once, so that two groups at least are in flight.
-    fn quota(&self) -> u32 {
-        let (flight, cwnd) = (self.in_flight(), self.window.cwnd);
-        if flight >= cwnd { 0 } else { (cwnd >> 1).max(1).min(cwnd - flight) }
-    }
-
     pub(super) fn can_send_next(&self) -> bool {
         self.has_data() && self.application.head_bytes(self.next) <= self.room()
     }
 
     pub(super) fn send_new(&mut self, now: Reading, pushes: bool, out: &mut Vec<Transmission>) {
-        let (seq, ns) = (self.next, now.ns);
+        let seq = self.next;
         self.note_sending(now);
         let alone = self.queue.is_empty();
-        let losses = (self.in_flight() + 1, self.lost_ever);
-        let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
-        self.queue.push(seq, ns, stamp);
+        let stamp = self.path.stamp(now, alone, self.in_flight(), (self.delivered, self.lost_ever));
+        self.queue.push(seq, now.ns, stamp);
         self.next += 1;
         let single = !self.application.is_grouped() && !self.is_fin(seq);
         let push = pushes || (single && self.application.ends_push(seq));
@@ -122,13 +114,8 @@ impl Linux {
     pub(super) fn note_sending(&mut self, now: Reading) {
         if self.in_flight() == 0 {
             let context = self.context(now);
-            self.law.on_event(Event::Start, &mut self.window, &context);
-            if self.rate.is_idle() && self.law.paces() {
-                self.law.restarts(&mut self.window, &context);
-                self.update_pacing_rate();
-            }
+            self.path.start(&context);
         }
-        self.last_sent = now.tick;
     }
 
     pub(super) fn emit(
@@ -143,8 +130,8 @@ impl Linux {
             seq,
             size: Bytes::new(self.options.segment_size - self.application.lengths().lacking(seq)),
             retransmission,
-            cwnd: f64::from(self.window.cwnd),
-            ssthresh: f64::from(self.window.ssthresh),
+            cwnd: f64::from(self.path.cwnd()),
+            ssthresh: f64::from(self.path.ssthresh()),
             flags,
         });
     }
@@ -161,10 +148,8 @@ impl Linux {
         }
         self.sent_again_ever += 1;
         self.note_sending(now);
-        let ns = now.ns;
-        let losses = (self.in_flight() + 1, self.lost_ever);
-        let stamp = self.rate.stamp(ns / 1000, false, self.delivered, losses);
-        self.queue.send_again(seq, ns, stamp);
+        let stamp = self.path.stamp(now, false, self.in_flight(), (self.delivered, self.lost_ever));
+        self.queue.send_again(seq, now.ns, stamp);
         let push = self.queue.get(seq).is(PUSH);
         let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
         self.emit(seq, true, SegmentFlags { push, markable, ..SegmentFlags::default() }, out);
@@ -187,18 +172,19 @@ impl Linux {
 
     /// Sends again what is lost, as far as the window allows.
     pub(super) fn send_lost(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        let (mut first, mut group, most) = (false, (0, 0), self.group_size());
+        let (mut first, mut group, most) =
+            (false, (0, 0), self.path.group_size(self.application.full()));
         for seq in self.queue.first().max(self.repaired)..self.queue.end() {
-            if group.0 == 0 && self.pace.holds(now.ns) {
+            if group.0 == 0 && self.path.pace_mut().holds(now.ns) {
                 break;
             }
-            if self.in_flight() >= self.window.cwnd || self.again >= self.lost {
+            if self.in_flight() >= self.path.cwnd() || self.again >= self.lost {
                 break;
             }
             self.repaired = seq;
             let sent = self.queue.get(seq);
             if !sent.is(LOST) || sent.is(SACKED | AGAIN) {
-                self.pace_group(now, std::mem::take(&mut group));
+                self.path.pace_group(now.ns, std::mem::take(&mut group));
                 continue;
             }
             if !self.repair(now, seq, out) {
@@ -206,23 +192,15 @@ impl Linux {
             }
             group = (group.0 + 1, group.1 + self.application.lengths().of(seq));
             if group.0 >= most || sent.is(LAST) {
-                self.pace_group(now, std::mem::take(&mut group));
+                self.path.pace_group(now.ns, std::mem::take(&mut group));
             }
-            self.window.prr_out += u32::from(self.stage.reduces());
+            self.path.count_reduced(u32::from(self.stage.reduces()));
             let waits = self.timer.purpose() == Some(Purpose::Reordering);
             first |= seq == self.queue.first() && !waits;
         }
-        self.pace_group(now, group);
+        self.path.pace_group(now.ns, group);
         if first {
-            let wait = self.rto + self.pace.ticks(now.ns);
-            self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
-        }
-    }
-
-    /// A group of so many segments and bytes has left.
-    pub(super) fn pace_group(&mut self, now: Reading, (segments, bytes): (u32, u64)) {
-        if segments > 0 {
-            self.pace.sends(now.ns, u64::from(segments), bytes, self.pacing_rate);
+            self.timer.set(now, Purpose::Timeout, self.path.paced_rto(now.ns));
         }
     }
 
@@ -266,47 +244,19 @@ impl Linux {
         self.timeouts += 1;
         self.timeouts_ever += 1;
         if self.repair(now, self.queue.first(), out) {
-            self.pace_group(now, (1, self.application.lengths().of(self.queue.first())));
+            self.path.pace_group(now.ns, (1, self.application.lengths().of(self.queue.first())));
         }
-        self.backoff += 1;
-        self.rto = (self.rto << 1).min(self.options.rto_max);
-        self.timer.set(now, Purpose::Timeout, self.rto);
+        self.path.back_off();
+        self.timer.set(now, Purpose::Timeout, self.path.rto());
     }
 
-    /// The window was in use, or it was not (RFC 7661 in the way of Linux).
+    /// The window was in use, or it was not.
     #[inline(always)]
     pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
-        let (acked, next) = (self.acked, self.next);
-        let window = &mut self.window;
-        if acked >= window.round || limited || (!window.is_limit && outstanding > window.most) {
-            window.is_limit = limited;
-            window.most = outstanding;
-            window.round = next;
+        if self.path.validate(tick, (self.acked, self.next), outstanding, limited) {
+            // An application that waits for room to write is not what limits the connection.
+            let free = self.stage == Stage::Open && !self.application.waits();
+            self.path.shrink_unused(tick, free);
         }
-        if window.may_grow() {
-            window.used = 0;
-            window.stamp = tick;
-            return;
-        }
-        window.used = window.used.max(outstanding);
-        let late = tick - window.stamp >= self.rto;
-        if late && self.options.restart_after_idle && !self.law.keeps_unused_window() {
-            self.shrink_unused(tick);
-        }
-    }
-
-    /// For a time-out less than the window was used.
-    fn shrink_unused(&mut self, tick: u64) {
-        // An application that waits for room to write is not what limits the connection.
-        if self.stage == Stage::Open && !self.application.waits() {
-            let used = self.window.used.max(self.options.initial_window);
-            if used < self.window.cwnd {
-                let stage = self.stage;
-                self.window.ssthresh = super::window::current_ssthresh(&self.window, stage);
-                self.window.cwnd = (self.window.cwnd + used) >> 1;
-            }
-            self.window.used = 0;
-        }
-        self.window.stamp = tick;
     }
 }

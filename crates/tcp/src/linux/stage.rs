@@ -6,7 +6,6 @@ use super::law::Cause;
 use super::queue::LOST;
 use super::timer::Purpose;
 use super::{Heard, Linux, ReducedBy, Rexmit, Stage};
-use crate::linux::law::Event;
 
 /// For how long a receiver that has dropped what it reported is waited for at least, in ticks.
 const RENEGED_LEAST: u64 = 10;
@@ -28,7 +27,7 @@ impl Linux {
         }
         if heard.ece {
             // A mark tells of congestion, so that nothing is taken back (RFC 3168 section 6.1.2).
-            self.window.prior_ssthresh = 0;
+            self.path.forget_threshold();
         }
         if heard.reneged && heard.advanced {
             self.await_reneged(now);
@@ -89,7 +88,7 @@ impl Linux {
     /// The receiver has dropped what it had reported: it gets half a round trip, at least 10 ms, to
     /// acknowledge it all the same. Then all is lost (`tcp_check_sack_reneging`).
     fn await_reneged(&mut self, now: Reading) {
-        let wait = super::clock::ticks(self.estimator.srtt_8() >> 4).max(RENEGED_LEAST);
+        let wait = super::clock::ticks(self.path.estimator().srtt_8() >> 4).max(RENEGED_LEAST);
         self.timer.set(now, Purpose::Timeout, wait);
     }
 
@@ -176,13 +175,12 @@ impl Linux {
     /// `tcp_enter_recovery` (RFC 6675 section 5 step 4, RFC 8985 section 6.2 step 5).
     pub(super) fn enter_recovery(&mut self, now: Reading, ece: bool) {
         self.forget_again_since();
-        self.window.prior_ssthresh = 0;
+        self.path.forget_threshold();
         self.begin_undo();
         // A reduction for a mark goes on; no two for one window of data (RFC 3168 section 6.1.2).
         if !self.stage.reduces() {
             if !ece {
-                let stage = self.stage;
-                self.window.prior_ssthresh = super::window::current_ssthresh(&self.window, stage);
+                self.path.remember_threshold(self.stage);
             }
             let by = if ece { ReducedBy::Mark } else { ReducedBy::Loss };
             self.begin_reduction(now, by, Cause::Loss);
@@ -301,18 +299,12 @@ impl Linux {
         let again = self.stage == Stage::Loss && self.timeouts == 0;
         // Not yet for this window of data, or the first time-out since progress.
         if self.stage <= Stage::Disorder || self.high <= self.acked || again {
-            let stage = self.stage;
-            self.window.prior_ssthresh = super::window::current_ssthresh(&self.window, stage);
-            self.window.prior_cwnd = self.window.cwnd;
-            self.window.ssthresh = self.threshold(now, Cause::Timeout);
             let context = self.context(now);
-            self.law.on_event(Event::Loss, &mut self.window, &context);
+            self.path.time_out(&context);
             self.begin_undo();
         }
         self.reductions.note(ReducedBy::Timeout);
-        self.window.cwnd = self.in_flight() + 1;
-        self.window.credit = 0;
-        self.window.stamp = now.tick;
+        self.path.collapse(self.in_flight(), now.tick);
         // So many reported say that what was learnt of reordering was too much.
         if self.stage <= Stage::Disorder && self.sacked >= self.options.reordering {
             self.reordering = self.reordering.min(self.options.reordering);
@@ -358,9 +350,36 @@ impl Linux {
         // After a probe or RACK's timer it counts from when the first segment was sent.
         let wait = match counted {
             true => super::clock::ticks(self.timeout_in(now).max(1) as u64),
-            false => self.rto,
+            false => self.path.rto(),
         };
-        let wait = wait + self.pace.ticks(now.ns);
+        let wait = wait + self.path.pace().ticks(now.ns);
         self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
+    }
+
+    /// Begins to shrink the window to what the law says.
+    pub(super) fn begin_reduction(&mut self, now: Reading, by: ReducedBy, cause: Cause) {
+        self.reductions.note(by);
+        self.high = self.next;
+        self.probed = None;
+        self.tells_reduction = self.options.ecn;
+        let context = self.context(now);
+        self.path.begin_reduction(cause, &context);
+    }
+
+    /// The window has shrunk, or a repair is over.
+    pub(super) fn end_reduction(&mut self, tick: u64) {
+        if self.stage == Stage::Cwr || self.undo_marker.is_some() {
+            self.path.end_reduction(tick);
+        }
+    }
+
+    /// A mark, or a probe that repaired a loss, shrinks the window without a repair.
+    fn enter_cwr(&mut self, now: Reading) {
+        self.path.forget_threshold();
+        if self.stage < Stage::Cwr {
+            self.undo_marker = None;
+            self.begin_reduction(now, ReducedBy::Mark, Cause::Mark);
+            self.set_stage(Stage::Cwr, now);
+        }
     }
 }

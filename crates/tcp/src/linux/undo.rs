@@ -35,17 +35,10 @@ impl Linux {
             }
             self.lost = 0;
         }
-        if self.window.prior_ssthresh > 0 {
-            self.window.cwnd = self.law.undone(&self.window);
-            let context = self.context(now);
-            self.law.undo(&context);
-            if self.window.prior_ssthresh > self.window.ssthresh {
-                self.window.ssthresh = self.window.prior_ssthresh;
-                self.tells_reduction = false;
-            }
-            self.undone += 1;
-        }
-        self.window.stamp = now.tick;
+        let context = self.context(now);
+        let (undone, raised) = self.path.undo(&context);
+        self.undone += u64::from(undone);
+        self.tells_reduction &= !raised;
         self.undo_marker = None;
         self.rack.advanced = true;
     }

@@ -5,10 +5,8 @@ use burstlab_units::Time;
 use super::Linux;
 use super::application::CALL;
 use super::clock::Reading;
-use super::law::Event;
 use super::options::GROUP_BYTES;
 use super::send::Push;
-use super::window::current_ssthresh;
 use crate::segment::{Outlet, Transmission};
 
 /// How a call of an application that writes ends.
@@ -90,8 +88,8 @@ impl Linux {
     /// Whether all that was written is sent, and the window is not what limits the connection.
     fn note_idleness(&mut self) {
         let flight = self.in_flight();
-        if !self.has_data() && flight < self.window.cwnd && self.lost <= self.again {
-            self.rate.idle(self.delivered + u64::from(flight));
+        if !self.has_data() && flight < self.path.cwnd() && self.lost <= self.again {
+            self.path.idle(self.delivered + u64::from(flight));
         }
     }
 
@@ -180,36 +178,18 @@ impl Linux {
     /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to
     /// what a connection begins with (RFC 5681 section 4.1, RFC 2861).
     fn restart_after_idle(&mut self, now: Reading) {
-        if !self.queue.is_empty() {
-            return;
+        if self.queue.is_empty() && self.path.has_rested(now.tick) {
+            self.path.restart(&self.context(now));
         }
-        let tick = now.tick;
-        let idle = tick.saturating_sub(self.last_sent);
-        let rests = self.last_sent > 0 && !self.law.keeps_unused_window();
-        if !self.options.restart_after_idle || !rests || idle <= self.rto {
-            return;
-        }
-        let context = self.context(now);
-        self.law.on_event(Event::Restart, &mut self.window, &context);
-        let window = &mut self.window;
-        window.ssthresh = current_ssthresh(window, self.stage);
-        let least = self.options.initial_window.min(window.cwnd);
-        let mut left = idle;
-        while left > self.rto && window.cwnd > least {
-            left -= self.rto;
-            window.cwnd >>= 1;
-        }
-        window.cwnd = window.cwnd.max(least);
-        (window.stamp, window.used) = (tick, 0);
     }
 
     /// After an ACK, and after each group that leaves, with so many segments in flight: the buffer
     /// grows where it, not the window, is what limits the connection.
     #[inline]
     pub(super) fn make_room(&mut self, tick: u64, flight: u32) {
-        if self.application.waits() && flight < self.window.cwnd {
-            self.application.expand(self.window.cwnd, if self.law.paces() { 3 } else { 2 });
-            self.window.stamp = tick;
+        if self.application.waits() && flight < self.path.cwnd() {
+            self.application.expand(self.path.cwnd(), if self.path.law().paces() { 3 } else { 2 });
+            self.path.keep(tick);
         }
     }
 

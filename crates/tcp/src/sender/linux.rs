@@ -280,7 +280,7 @@ impl LinuxSender {
     }
 
     pub(super) fn round_trips(&self) -> (u64, Span) {
-        let view = self.linux.view();
+        let view = self.linux.path().view();
         (view.samples, view.sample)
     }
 
