@@ -52,14 +52,12 @@ pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use path::Path;
 use peer::Peer;
-use queue::{AGAIN, LOST, Queue, SACKED};
+use queue::Queue;
 use rack::Rack;
 use rate::Newest;
 use timer::{LinuxTimer, Purpose};
 pub use write::CallEnds;
 
-/// Most SACK blocks in an ACK (RFC 2018 section 3).
-const MOST_BLOCKS: usize = 4;
 /// What a timer of RACK waits for beyond what was computed: two ticks.
 const TIMEOUT_LEAST_US: u64 = 2_000;
 
@@ -145,21 +143,8 @@ pub struct Linux {
     application: Application,
     peer: Peer,
     stage: Stage,
-    /// All below are acknowledged.
-    acked: u64,
-    /// The next segment to be sent for the first time.
-    next: u64,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
-    /// Segments reported, lost, and sent again.
-    sacked: u32,
-    lost: u32,
-    again: u32,
-    sack_high: u64,
-    /// What the last ACK with blocks reported.
-    blocks: [(u64, u64); MOST_BLOCKS],
-    /// No segment below is lost and not sent again.
-    repaired: u64,
     reordering: u32,
     reordering_seen: bool,
     /// What was acknowledged when a reduction began that may be taken back.
@@ -176,14 +161,9 @@ pub struct Linux {
     tells_reduction: bool,
     /// Time-outs since the last progress.
     timeouts: u32,
-    delivered: u64,
-    marked: u64,
-    lost_ever: u64,
-    sent_again_ever: u64,
     duplicates_heard: u64,
     timeouts_ever: u64,
     recoveries: u64,
-    segments_sent: u64,
     undone: u64,
     reductions: ReductionLog,
 }
@@ -202,15 +182,7 @@ impl Linux {
             application: Application::new(options),
             peer: Peer::new(options),
             stage: Stage::Open,
-            acked: 0,
-            next: 0,
             high: 0,
-            sacked: 0,
-            lost: 0,
-            again: 0,
-            sack_high: 0,
-            blocks: [(0, 0); MOST_BLOCKS],
-            repaired: 0,
             reordering: options.reordering,
             reordering_seen: false,
             undo_marker: None,
@@ -221,14 +193,9 @@ impl Linux {
             frto: false,
             tells_reduction: false,
             timeouts: 0,
-            delivered: 0,
-            marked: 0,
-            lost_ever: 0,
-            sent_again_ever: 0,
             duplicates_heard: 0,
             timeouts_ever: 0,
             recoveries: 0,
-            segments_sent: 0,
             undone: 0,
             reductions: ReductionLog::default(),
             options: options.clone(),
@@ -239,8 +206,7 @@ impl Linux {
     pub fn open(&mut self, syn: Time, now: Time, window: u64) {
         let now = self.clock.read(now);
         let rtt = now.us - self.clock.us(syn);
-        (self.acked, self.next, self.delivered) = (1, 1, 1);
-        self.sack_high = 1;
+        self.queue.open();
         // Of a SYN that went more than once the time stamp says which was acknowledged.
         let again = self.peer.calls_again() > 0;
         let echoed = || self.peer.echoed_round_trip(now.us);
@@ -257,26 +223,26 @@ impl Linux {
 
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
-        if ack.next > self.next {
+        if ack.next > self.queue.next() {
             return;
         }
         let now = self.clock.read(now);
         self.peer.take_echo(ack.echo);
-        if ack.next < self.acked {
+        if ack.next < self.queue.acked() {
             self.on_old_ack(now, ack, out);
         } else {
             self.take_ack(now, ack, out);
         }
         self.push(now, out);
         if self.application.waits() {
-            self.make_room(now.tick, self.in_flight());
+            self.make_room(now.tick, self.queue.in_flight());
         }
     }
 
     #[inline]
     fn take_window(&mut self, bytes: u64) {
         if self.peer.take_window(bytes) {
-            self.application.bound_segments(bytes, self.next);
+            self.application.bound_segments(bytes, self.queue.next());
             self.peer.bound_segments(self.application.mss());
         }
     }
@@ -306,9 +272,14 @@ impl Linux {
             Purpose::Persist => return self.probe_window(now, out),
             Purpose::Reordering => self.on_reordering_timeout(now, out),
         }
-        if self.acked > 0 {
-            self.path.settle_for_class(&self.context(now), self.outstanding());
+        if self.queue.acked() > 0 {
+            self.path.settle_for_class(&self.context(now), self.queue.outstanding());
         }
+    }
+
+    #[inline]
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
     }
 
     #[inline]
@@ -347,7 +318,8 @@ impl Linux {
     /// Segments outstanding, reported, lost, sent again, and by how many the network reorders.
     #[must_use]
     pub fn counts(&self) -> [u32; 5] {
-        [self.outstanding(), self.sacked, self.lost, self.again, self.reordering]
+        let [sacked, lost, again] = self.queue.counts();
+        [self.queue.outstanding(), sacked, lost, again, self.reordering]
     }
 
     /// What else a kernel tells of a connection: the shortest round trip in microseconds if one was
@@ -357,7 +329,7 @@ impl Linux {
     pub fn details(&self) -> (Option<u64>, [u64; 5]) {
         let (backoff, timeouts) = (u64::from(self.path.backoff()), u64::from(self.timeouts));
         let rate = self.path.pace().rate();
-        let counts = [backoff, timeouts, self.delivered, self.sent_again_ever, rate];
+        let counts = [backoff, timeouts, self.queue.totals().0, self.queue.sent().1, rate];
         (self.path.shortest(), counts)
     }
 
@@ -379,14 +351,13 @@ impl Linux {
     #[must_use]
     pub fn pushes(&self, seq: u64, again: bool) -> bool {
         let marks = if again { queue::PUSHES } else { queue::PUSHES | queue::SEVERAL };
-        let outstanding = self.queue.first()..self.queue.end();
-        outstanding.contains(&seq) && self.queue.get(seq).is(marks)
+        self.queue.all().contains(&seq) && self.queue.get(seq).is(marks)
     }
 
     /// One past the highest segment sent.
     #[must_use]
     pub fn next(&self) -> u64 {
-        self.next
+        self.queue.next()
     }
 
     /// Bytes of data in all segments below `seq`.
@@ -404,7 +375,7 @@ impl Linux {
     /// All below are acknowledged.
     #[must_use]
     pub fn acked(&self) -> u64 {
-        self.acked
+        self.queue.acked()
     }
 }
 
@@ -433,7 +404,7 @@ impl Linux {
         self.begin_for_class();
         let holds = !self.stage.reduces() && !self.reductions.excused;
         self.path.ask_after_timer(&self.context(now), holds);
-        self.path.settle_for_class(&self.context(now), self.outstanding());
+        self.path.settle_for_class(&self.context(now), self.queue.outstanding());
         self.let_go(now, out);
     }
 
@@ -446,7 +417,7 @@ impl Linux {
 
     /// What is lost goes again, then what is new, as far as the window allows.
     fn let_go(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        if self.lost > self.again && self.path.cwnd() > self.in_flight() {
+        if self.queue.has_unrepaired() && self.path.cwnd() > self.queue.in_flight() {
             self.send_lost(now, out);
         }
         self.push(now, out);
@@ -454,30 +425,22 @@ impl Linux {
 }
 
 impl Linux {
-    fn outstanding(&self) -> u32 {
-        self.queue.len() as u32
-    }
-
-    fn in_flight(&self) -> u32 {
-        (self.outstanding() + self.again).saturating_sub(self.sacked + self.lost)
-    }
-
     /// One past the last segment that the receiver has room for, where all have one length.
     fn edge(&self) -> u64 {
-        self.acked + self.peer.segments()
+        self.queue.acked() + self.peer.segments()
     }
 
     /// Bytes of new data that the receiver has room for.
     fn room(&self) -> u64 {
         let lengths = self.application.lengths();
-        let end = lengths.before(self.acked) + self.peer.window();
-        end.saturating_sub(lengths.before(self.next))
+        let end = lengths.before(self.queue.acked()) + self.peer.window();
+        end.saturating_sub(lengths.before(self.queue.next()))
     }
 
     /// Whether the receiver has no room for all of segment `seq`.
     fn is_beyond(&self, seq: u64) -> bool {
         let lengths = self.application.lengths();
-        lengths.before(seq + 1) > lengths.before(self.acked) + self.peer.window()
+        lengths.before(seq + 1) > lengths.before(self.queue.acked()) + self.peer.window()
     }
 
     /// Whether all is delivered that there will be.
@@ -486,22 +449,23 @@ impl Linux {
     }
 
     fn has_data(&self) -> bool {
-        self.next < self.application.limit()
+        self.queue.next() < self.application.limit()
     }
 
     /// The state that window laws may read.
     fn context(&self, now: Reading) -> AckContext {
+        let ((delivered, lost), (sent, again)) = (self.queue.totals(), self.queue.sent());
         self.path.context(AckContext {
             clock: now,
             stage: self.stage,
-            acked: self.acked,
-            next: self.next,
-            in_flight: self.in_flight(),
-            delivered: self.delivered,
-            marked: self.marked,
-            lost: self.lost_ever,
-            sent: self.segments_sent,
-            again: self.sent_again_ever,
+            acked: self.queue.acked(),
+            next: self.queue.next(),
+            in_flight: self.queue.in_flight(),
+            delivered,
+            marked: self.queue.marked(),
+            lost,
+            sent,
+            again,
             receiver_window: self.peer.window(),
             repeated: self.timeouts > 0,
             ..AckContext::default()
@@ -517,24 +481,9 @@ impl Linux {
 
     /// Takes a segment for lost, or for lost again.
     fn mark_lost(&mut self, seq: u64) {
-        let sent = self.queue.get_mut(seq);
-        if sent.is(SACKED) {
-            return;
-        }
-        self.repaired = self.repaired.min(seq);
-        if !sent.is(LOST) {
-            sent.marks |= LOST;
-            self.lost += 1;
-        } else if sent.is(AGAIN) {
-            sent.marks &= !AGAIN;
-            self.again -= 1;
-        } else {
-            return;
-        }
-        let stamp = sent.stamp;
-        self.lost_ever += 1;
+        let Some(stamp) = self.queue.mark_lost(seq) else { return };
         if !self.reductions.excused {
-            self.path.lose(seq, &stamp, (self.delivered, self.lost_ever));
+            self.path.lose(seq, &stamp, self.queue.totals());
         }
     }
 }

@@ -7,7 +7,6 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::path::Earlier;
-use super::queue::{LOST, SACKED};
 use super::timer::Purpose;
 use super::{Linux, Stage};
 use crate::segment::Transmission;
@@ -51,17 +50,6 @@ impl Linux {
         }
     }
 
-    /// The first segment that is taken for lost and was not sent again, and one past the last.
-    pub(crate) fn lost_segments(&self) -> std::ops::Range<u64> {
-        let lost = |seq: &u64| {
-            let sent = self.queue.get(*seq);
-            sent.is(LOST) && !sent.is(SACKED)
-        };
-        let mut all = (self.queue.first()..self.queue.end()).filter(lost);
-        let Some(first) = all.next() else { return 0..0 };
-        first..all.next_back().unwrap_or(first) + 1
-    }
-
     /// The reduction that was just made is excused: all is as before it but for the repair.
     pub(crate) fn excuse(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let Some(before) = self.reductions.before.take() else { return };
@@ -75,7 +63,7 @@ impl Linux {
             self.stage = Stage::Recovery;
             self.reductions.excused = true;
         }
-        self.path.update_pacing_rate(self.outstanding());
+        self.path.update_pacing_rate(self.queue.outstanding());
         self.send_lost(now, out);
         self.push(now, out);
         if !self.queue.is_empty() {
@@ -94,13 +82,13 @@ impl Linux {
         self.remember();
         let calm = self.stage < Stage::Recovery;
         for &seq in segments {
-            if (self.queue.first()..self.queue.end()).contains(&seq) {
+            if self.queue.all().contains(&seq) {
                 self.mark_lost(seq);
                 self.queue.unlist(seq);
             }
         }
         if calm {
-            self.high = self.next;
+            self.high = self.queue.next();
             self.probed = None;
             self.stage = Stage::Recovery;
         }

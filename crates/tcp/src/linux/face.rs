@@ -83,14 +83,14 @@ impl Linux {
 
     /// Sends the SYN.
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        let again = self.next > 0;
+        let again = self.queue.next() > 0;
         self.peer.call(now, again);
         let now = self.clock.read(now);
         if !again {
             self.again_since = Some(now.us / 1000);
         }
-        self.next = 1;
-        self.sent_again_ever += u64::from(again);
+        self.queue.call();
+        self.queue.count_again(u32::from(again));
         self.emit(0, again, SegmentFlags::default(), out);
         self.timer.set(now, Purpose::Timeout, self.path.rto());
     }
@@ -107,7 +107,7 @@ impl Linux {
     /// The application is about to [supply](Self::supply) so many bytes in all, and `closes` behind
     /// them.
     pub(crate) fn prepare(&mut self, bytes: u64, closes: bool) {
-        self.application.prepare(bytes, closes, self.next);
+        self.application.prepare(bytes, closes, self.queue.next());
     }
 
     /// The application has so many bytes of data in all, and `closes` behind them.
@@ -121,7 +121,7 @@ impl Linux {
         if closes && bytes < u64::MAX {
             self.application.close();
         }
-        if self.acked > 0 {
+        if self.queue.acked() > 0 {
             self.write_more(now, out);
         }
     }
@@ -142,12 +142,12 @@ impl Linux {
         let window = options.map_or(self.peer.window(), |options| u64::from(options.window));
         let blocks = ack.sack.as_slice();
         self.peer.take_stamp(options.map_or(0, |options| options.stamp));
-        if options.is_some_and(|options| options.opens) && self.acked > 0 {
+        if options.is_some_and(|options| options.opens) && self.queue.acked() > 0 {
             // A SYN's ACK that came again.
             return;
         }
-        if self.acked == 0 {
-            if ack.next == 1 && self.next == 1 {
+        if self.queue.acked() == 0 {
+            if ack.next == 1 && self.queue.next() == 1 {
                 let (sent, again) = (self.peer.called_at(), self.peer.calls_again());
                 self.peer.take_echo(options.map(|options| u64::from(options.echo)));
                 let echo = self.peer.echo();
@@ -179,7 +179,7 @@ impl Linux {
     /// One past the last segment of all that the application is to write, if what has not been sent
     /// goes in whole segments.
     pub(crate) fn end(&self) -> u64 {
-        self.application.end(self.next)
+        self.application.end(self.queue.next())
     }
 
     /// What the header of its SYN is longer by.
@@ -212,7 +212,10 @@ impl Linux {
     /// How many segments were sent, how many of them again, how often the timer ran out, and how
     /// many repairs began before it did.
     pub(crate) fn totals(&self) -> [u64; 4] {
-        [self.segments_sent, self.sent_again_ever, self.timeouts_ever, self.recoveries]
+        {
+            let (sent, again) = self.queue.sent();
+            [sent, again, self.timeouts_ever, self.recoveries]
+        }
     }
 
     /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
@@ -225,7 +228,7 @@ impl Linux {
     /// The SYN went so many times more than once before the connection was there.
     pub fn repeated_syns(&mut self, times: u32) {
         self.peer.set_calls_again(times);
-        self.sent_again_ever += u64::from(times);
+        self.queue.count_again(times);
         if times > 1 {
             self.path.begin_with_one();
         }
@@ -238,7 +241,7 @@ impl Linux {
 
     /// Segments carry so many bytes of SACK blocks from now on.
     pub(crate) fn reserve(&mut self, blocks: u64) {
-        self.application.reserve(blocks, self.next);
+        self.application.reserve(blocks, self.queue.next());
     }
 
     /// Whether segment `seq` is a FIN alone.

@@ -54,7 +54,7 @@ impl Linux {
         let (mut at, mut next, mut taken) = (run.at, run.first, 0);
         let mut last = None;
         while taken < run.count && at <= until {
-            let news = self.acked < next && next <= self.next && next < end;
+            let news = self.queue.acked() < next && next <= self.queue.next() && next < end;
             let now = self.clock.read(at);
             if !news || !self.timer.is_after(now.tick) {
                 break;
@@ -63,18 +63,18 @@ impl Linux {
             let Some(plain) = self.queue.take_plain(next) else { break };
             wires.hear(at, next);
             self.hear_plain(&options);
-            self.take_fast(now, next, &plain);
-            let others = self.outstanding();
+            self.take_fast(now, &plain);
+            let others = self.queue.outstanding();
             self.push_fast(now, others, wires);
             if !self.has_data() || self.application.is_bounded() {
-                self.make_room(now.tick, self.in_flight().min(others + 1));
+                self.make_room(now.tick, self.queue.in_flight().min(others + 1));
                 self.write_more_fast(now, wires);
             }
             last = Some((now.us, plain.last_at, others));
             (at, next, taken) = (at + run.gap, next + u64::from(run.step), taken + 1);
         }
         if let Some((us, last_at, others)) = last {
-            self.rack.take_plain(us, last_at, self.acked);
+            self.rack.take_plain(us, last_at, self.queue.acked());
             self.path.pace_by_window(others);
             if !self.application.is_done() {
                 self.write_single();
@@ -93,14 +93,12 @@ impl Linux {
         self.take_window(u64::from(options.window));
     }
 
-    /// All below `next` is there.
+    /// These are there.
     #[inline(always)]
-    fn take_fast(&mut self, now: Reading, next: u64, plain: &Plain) {
-        self.acked = next;
-        self.delivered += u64::from(plain.count);
+    fn take_fast(&mut self, now: Reading, plain: &Plain) {
         self.path.deliver_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
-        self.path.measure(now.us - plain.first_at, rtt, self.acked, self.next);
+        self.path.measure(now.us - plain.first_at, rtt, self.queue.acked(), self.queue.next());
         let context = self.context(now);
         self.path.measured(Some(rtt), &context);
         self.path.arrives(&context);
@@ -135,13 +133,15 @@ impl Linux {
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        self.path.pace().is_off() && self.application.goes_freely() && self.sacked | self.lost == 0
+        self.path.pace().is_off()
+            && self.application.goes_freely()
+            && self.queue.counts()[..2] == [0; 2]
     }
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
     /// and sets the timer.
     pub(super) fn write_all_freely(&mut self, now: Reading, out: &mut impl Outlet) {
-        let (alone, flight) = (self.queue.is_empty(), self.in_flight());
+        let (alone, flight) = (self.queue.is_empty(), self.queue.in_flight());
         let sent = self.write_freely(now, flight, out);
         if sent > 0 {
             self.make_room(now.tick, flight + 1);
@@ -161,28 +161,27 @@ impl Linux {
     #[inline(always)]
     fn write_freely(&mut self, now: Reading, flight: u32, out: &mut impl Outlet) -> u32 {
         let room = u64::from(self.path.cwnd().saturating_sub(flight));
-        let end = self.edge().min(self.application.limit()).min(self.next + room);
-        if end <= self.next {
+        let end = self.edge().min(self.application.limit()).min(self.queue.next() + room);
+        if end <= self.queue.next() {
             return 0;
         }
         let alone = self.queue.is_empty();
         if flight == 0 {
             self.note_sending(now);
         }
-        let mut stamp = self.path.stamp(now, alone, flight, (self.delivered, self.lost_ever));
-        let first = self.next;
+        let mut stamp = self.path.stamp(now, alone, flight, self.queue.totals());
+        let first = self.queue.next();
         let mut run = self.first_run(now.us);
-        while self.next < end {
-            run.first = self.next;
-            (self.next, run.pushes) = self.application.up_to_push(self.next, end);
-            run.count = (self.next - run.first) as u32;
-            self.queue.push_run(&run, now.ns, &stamp);
+        while self.queue.next() < end {
+            run.first = self.queue.next();
+            let (behind, pushes) = self.application.up_to_push(run.first, end);
+            (run.count, run.pushes) = ((behind - run.first) as u32, pushes);
+            self.queue.send_run(&run, now.ns, &stamp);
             out.put(now.now, &run);
             stamp.flight += run.count;
             run.options.flags.reduced = false;
         }
         let count = (end - first) as u32;
-        self.segments_sent += u64::from(count);
         self.path.pace_mut().sends_freely(now.ns, count);
         count
     }

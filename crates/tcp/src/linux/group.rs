@@ -16,14 +16,14 @@ impl Linux {
         limited: &mut bool,
     ) -> Option<u64> {
         let (full, room) = (self.application.full(), self.room());
-        let bytes = self.application.next_bytes(self.next, quota);
+        let bytes = self.application.next_bytes(self.queue.next(), quota);
         let room = self.application.usable(room);
         if bytes.clamp(1, full) > room {
             return None;
         }
         // Of what is less than a segment one at a time is on its way (RFC 896, as Minshall has it),
         // unless it is known that nothing can be added to it.
-        let waits = push == Push::All && self.application.has_small(self.acked);
+        let waits = push == Push::All && self.application.has_small(self.queue.acked());
         let last = self.application.is_last();
         if bytes <= full {
             return (bytes == full || !last || !waits || self.application.ends_with_fin())
@@ -47,7 +47,7 @@ impl Linux {
             return false;
         }
         let send_room = self.room();
-        let room = u64::from(self.path.cwnd() - self.in_flight()) * self.application.mss();
+        let room = u64::from(self.path.cwnd() - self.queue.in_flight()) * self.application.mss();
         let least = send_room.min(room);
         let last = self.application.is_last();
         if least >= u64::from(group) * self.application.mss() || (!last && least >= bytes) {

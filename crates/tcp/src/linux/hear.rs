@@ -10,18 +10,18 @@ impl Linux {
     #[inline]
     pub(crate) fn is_fast(&self) -> bool {
         self.stage == Stage::Open
-            && self.acked > 0
-            && self.sacked | self.lost | self.again == 0
+            && self.queue.acked() > 0
+            && self.queue.counts() == [0; 3]
             && self.probed.is_none()
             && !self.reductions.excused
             && !self.path.is_for_class()
     }
 
     pub(super) fn take_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
-        let before = self.acked;
+        let before = self.queue.acked();
         self.begin_for_class();
-        let (delivered, lost, flight) = (self.delivered, self.lost_ever, self.in_flight());
-        let high = if self.options.sack { self.highest_sacked() } else { self.acked };
+        let ((delivered, lost), flight) = (self.queue.totals(), self.queue.in_flight());
+        let high = if self.options.sack { self.queue.highest_sacked() } else { self.queue.acked() };
         let outstanding = !self.queue.is_empty();
         let advanced = ack.next > before;
         if advanced {
@@ -29,7 +29,7 @@ impl Linux {
         }
         let wider = ack.window > self.peer.window() || ack.window == 0;
         let window = advanced || wider || ack.with_data;
-        self.acked = ack.next;
+        self.queue.acknowledge(ack.next);
         if window {
             self.take_window(ack.window);
         }
@@ -42,7 +42,7 @@ impl Linux {
         self.take_acked(now, ack, high, &mut heard);
         self.path.arrives(&self.context(now));
         if self.options.rack_adapts {
-            self.rack.adapt(heard.newest.prior(), self.delivered);
+            self.rack.adapt(heard.newest.prior(), self.queue.totals().0);
         }
         self.take_probe_ack(now, ack.next, &heard);
         let mut rexmit = Rexmit::None;
@@ -54,13 +54,13 @@ impl Linux {
         if heard.set_timer && !self.schedule_probe(now, true) {
             self.rearm(now);
         }
-        let delivered = (self.delivered - delivered) as u32;
-        let lost = (self.lost_ever - lost) as u32;
-        let delivery = Delivery { delivered, lost, advanced };
+        let (delivered_ever, lost_ever) = self.queue.totals();
+        let (delivered, lost) = (delivered_ever - delivered, lost_ever - lost);
+        let delivery = Delivery { delivered: delivered as u32, lost: lost as u32, advanced };
         if self.path.law().paces() {
             let (excused, context) = (self.reductions.excused, self.context(now));
             self.path.control_by_rate((&heard, delivery), flight, excused, context);
-            self.path.update_pacing_rate(self.outstanding());
+            self.path.update_pacing_rate(self.queue.outstanding());
         } else {
             if self.path.is_for_class() {
                 let (excused, context) = (self.reductions.excused, self.context(now));
@@ -68,7 +68,7 @@ impl Linux {
             }
             self.control(now, &heard, delivery);
             if self.path.is_for_class() {
-                self.path.settle_for_class(&self.context(now), self.outstanding());
+                self.path.settle_for_class(&self.context(now), self.queue.outstanding());
             }
         }
         self.send_repairs(now, rexmit, out);
@@ -76,12 +76,12 @@ impl Linux {
 
     /// What the blocks and flags of an ACK say.
     fn take_reports(&mut self, now: Reading, ack: &Arrival, before: u64) -> Heard {
-        let mut heard = Heard { reordered: self.next, ..Heard::default() };
+        let mut heard = Heard { reordered: self.queue.next(), ..Heard::default() };
         if self.options.sack && !ack.blocks.is_empty() {
             heard = self.take_blocks(now.us, ack.blocks, before);
         }
         heard.ece = ack.ece && self.options.ecn;
-        self.count_delivered(heard.delivered, heard.ece);
+        self.queue.count_delivered(heard.delivered, heard.ece);
         heard
     }
 
@@ -91,7 +91,7 @@ impl Linux {
             self.on_dubious(now, before, 0, heard);
         }
         self.persist_on_ack(now);
-        self.take_probe_ack(now, self.acked, heard);
+        self.take_probe_ack(now, self.queue.acked(), heard);
     }
 
     /// An ACK that was overtaken: only what it reports counts.
@@ -99,7 +99,7 @@ impl Linux {
         if ack.blocks.is_empty() || !self.options.sack {
             return;
         }
-        let before = self.acked;
+        let before = self.queue.acked();
         let mut heard = self.take_reports(now, &Arrival { ece: false, ..*ack }, before);
         let rexmit = self.on_dubious(now, before, 0, &mut heard);
         self.send_repairs(now, rexmit, out);
@@ -110,13 +110,13 @@ impl Linux {
         if self.reductions.excused {
             self.path.keep(now.tick);
         } else if self.stage.reduces() {
-            self.path.reduce(delivery, self.in_flight());
+            self.path.reduce(delivery, self.queue.in_flight());
         } else {
             let reorders = self.reordering > self.options.reordering;
             if heard.acked || (reorders && heard.sacked) {
                 self.path.grow(delivery.delivered, &self.context(now));
             }
         }
-        self.path.update_pacing_rate(self.outstanding());
+        self.path.update_pacing_rate(self.queue.outstanding());
     }
 }

@@ -65,7 +65,7 @@ impl Linux {
     /// Sends so much of the next segment as there is room for, whatever the congestion window.
     fn send_part(&mut self, now: Reading, out: &mut Vec<Transmission>) -> bool {
         if !self.application.is_grouped() {
-            self.application.go_by_bytes(self.next);
+            self.application.go_by_bytes(self.queue.next());
             // The window has no room for a segment of it: what is written waits.
             self.write_more(now.now, out);
         }
@@ -74,10 +74,10 @@ impl Linux {
         if bytes == 0 || !self.queue.is_empty() {
             return !self.queue.is_empty();
         }
-        let (_, pushes) = self.application.part_group(self.next, bytes);
+        let (_, pushes) = self.application.part_group(self.queue.next(), bytes);
         self.send_new(now, true, out);
         self.queue.end_group(1, pushes);
-        self.application.count_segments(self.next);
+        self.application.count_segments(self.queue.next());
         self.rearm(now);
         true
     }

@@ -16,7 +16,7 @@ impl Linux {
             return false;
         }
         let rto = if from_now { self.path.rto() as i64 * 1000 } else { self.timeout_in(now) };
-        let most = self.probe_wait(self.outstanding());
+        let most = self.probe_wait(self.queue.outstanding());
         let wait = if rto > 0 { most.min(ticks(rto as u64)) } else { most };
         let wait = wait + self.path.pace().ticks(now.ns);
         self.timer.set(now, Purpose::Probe, wait);
@@ -55,19 +55,19 @@ impl Linux {
         // One at a time.
         if self.probed.is_none() {
             self.probe_again = false;
-            let before = self.next;
+            let before = self.queue.next();
             let sent = if self.can_send_next() {
                 self.write(now, Push::Probe, out);
-                self.next > before
+                self.queue.next() > before
             } else {
-                let last = self.queue.end() - 1;
+                let last = self.queue.next() - 1;
                 self.probe_again = self.send_again(now, last, out);
                 let again = u32::from(self.probe_again);
                 self.path.pace_group(now.ns, (again, self.application.lengths().of(last)));
                 self.probe_again
             };
             if sent {
-                self.probed = Some(self.next);
+                self.probed = Some(self.queue.next());
                 self.timer.clear();
             }
         }

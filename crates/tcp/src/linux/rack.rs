@@ -87,7 +87,7 @@ impl Linux {
     }
 
     fn reordering_window(&self) -> u64 {
-        let counted = self.options.rack_counts && self.sacked >= self.reordering;
+        let counted = self.options.rack_counts && self.queue.counts()[0] >= self.reordering;
         let certain = self.stage >= Stage::Recovery || counted;
         if !self.reordering_seen && certain {
             return 0;
@@ -106,7 +106,6 @@ impl Linux {
         self.path.note_time(us);
         let window = self.reordering_window();
         let mut wait = 0;
-        self.queue.spread();
         let mut at = self.queue.oldest();
         while let Some(seq) = at {
             at = self.queue.newer(seq);
@@ -144,15 +143,15 @@ impl Linux {
 
     /// What may have been reordered is late now.
     pub(super) fn on_reordering_timeout(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        let (flight, lost) = (self.in_flight(), self.lost_ever);
+        let (flight, lost) = (self.queue.in_flight(), self.queue.totals().1);
         self.rack_detect(now.us);
-        if flight != self.in_flight() {
+        if flight != self.queue.in_flight() {
             if self.stage != Stage::Recovery {
                 self.enter_recovery(now, false);
                 if !self.path.law().paces() && !self.reductions.excused {
-                    let lost = (self.lost_ever - lost) as u32;
+                    let lost = (self.queue.totals().1 - lost) as u32;
                     let delivery = Delivery { delivered: 1, lost, advanced: false };
-                    self.path.reduce(delivery, self.in_flight());
+                    self.path.reduce(delivery, self.queue.in_flight());
                 }
             }
             self.send_lost(now, out);

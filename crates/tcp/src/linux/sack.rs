@@ -1,15 +1,13 @@
 //! What the SACK blocks of an ACK say (RFC 2018), and D-SACK (RFC 2883).
 
-use super::queue::{AGAIN, EVER, LOST, SACKED};
-use super::{Heard, Linux, MOST_BLOCKS, Stage};
+use super::queue::{AGAIN, EVER, MOST_BLOCKS, SACKED};
+use super::{Heard, Linux, Stage};
 
 impl Linux {
     /// Takes in the blocks of an ACK; `before` is the cumulative ACK before this one.
     pub(super) fn take_blocks(&mut self, us: u64, blocks: &[(u64, u64)], before: u64) -> Heard {
-        let mut heard = Heard { reordered: self.next, ..Heard::default() };
-        if self.sacked == 0 {
-            self.sack_high = self.acked;
-        }
+        let mut heard = Heard { reordered: self.queue.next(), ..Heard::default() };
+        self.queue.begin_reports();
         let duplicate = self.take_duplicate(blocks, before, &mut heard);
         if self.queue.is_empty() {
             return heard;
@@ -25,15 +23,15 @@ impl Linux {
         }
         let sorted = &mut sorted[..count];
         sorted.sort_by_key(|block| block.0);
-        let mut from = self.queue.first();
+        let mut from = self.queue.all().start;
         for i in 0..count {
             let (left, right, duplicate) = sorted[i];
             let twice = sorted.get(i + 1).filter(|next| next.2).map_or(0..0, |next| next.0..next.1);
             from = from.max(left);
-            while from < right.min(self.queue.end()) {
+            while from < right.min(self.queue.all().end) {
                 if !duplicate
                     && twice.is_empty()
-                    && let Some(known) = self.known_until(from)
+                    && let Some(known) = self.queue.known_until(from)
                 {
                     from = known;
                     continue;
@@ -42,38 +40,29 @@ impl Linux {
                 from += 1;
             }
         }
-        self.blocks = [(0, 0); MOST_BLOCKS];
-        for (block, &(left, right, _)) in self.blocks.iter_mut().zip(sorted.iter()) {
-            *block = (left, right);
-        }
+        self.queue.note_blocks(sorted.iter().map(|&(left, right, _)| (left, right)));
         if self.stage != Stage::Loss || self.undo_marker.is_some() {
             self.check_reordering(heard.reordered);
         }
         heard
     }
 
-    /// One past the run of segments from `seq` on that the last ACK reported already.
-    fn known_until(&self, seq: u64) -> Option<u64> {
-        let known = self.blocks.iter().find(|block| (block.0..block.1).contains(&seq))?;
-        Some(known.1)
-    }
-
     fn is_valid(&self, left: u64, right: u64, duplicate: bool) -> bool {
-        if right > self.next || left >= right {
+        if right > self.queue.next() || left >= right {
             return false;
         }
-        if left > self.acked {
+        if left > self.queue.acked() {
             return true;
         }
         let Some(marker) = self.undo_marker.filter(|_| duplicate) else { return false };
-        right <= self.acked && right > marker
+        right <= self.queue.acked() && right > marker
     }
 
     /// Whether the first block tells of something that arrived twice, and what follows from that.
     fn take_duplicate(&mut self, blocks: &[(u64, u64)], before: u64, heard: &mut Heard) -> bool {
         let Some(&(left, right)) = blocks.first() else { return false };
         let within = blocks.get(1).is_some_and(|next| left >= next.0 && right <= next.1);
-        if left >= self.acked && !within {
+        if left >= self.queue.acked() && !within {
             return false;
         }
         if left >= right || right - left > self.peer.widest_segments() {
@@ -84,7 +73,7 @@ impl Linux {
             heard.duplicate_of_probe = true;
         }
         self.duplicates_heard += u64::from(segments);
-        if self.duplicates_heard > self.sent_again_ever {
+        if self.duplicates_heard > self.queue.sent().1 {
             // Not of what this sender sent twice.
             return false;
         }
@@ -119,85 +108,45 @@ impl Linux {
                 heard.reordered = seq;
             }
         }
-        if end <= self.acked {
+        if end <= self.queue.acked() {
             return;
         }
         if !sent.is(SACKED) {
             self.take_new(us, seq, heard);
         }
-        if duplicate && self.queue.get(seq).is(AGAIN) {
-            self.queue.get_mut(seq).marks &= !AGAIN;
-            self.again -= 1;
-        }
-        if self.queue.get(seq).is(SACKED) {
-            self.queue.unlist(seq);
-        }
-        if end > self.sack_high {
-            self.sack_high = end;
-        }
+        self.queue.end_report(seq, duplicate);
     }
 
     /// Segment `seq` is reported for the first time.
     fn take_new(&mut self, us: u64, seq: u64, heard: &mut Heard) {
         let end = seq + 1;
         let sent = self.queue.get(seq);
-        let repeated = sent.is(AGAIN) && !sent.is(LOST);
         self.rack_advance(us, sent.is(AGAIN | EVER), sent.at(), end);
-        if sent.is(AGAIN) {
-            // One that is not taken for lost may still be on its way again.
-            if sent.is(LOST) {
-                self.queue.get_mut(seq).marks &= !(LOST | AGAIN);
-                self.lost -= 1;
-                self.again -= 1;
+        if !sent.is(AGAIN | EVER) {
+            if seq < self.queue.highest_sacked() && seq < heard.reordered {
+                heard.reordered = seq;
             }
-        } else {
-            if !sent.is(EVER) {
-                if seq < self.highest_sacked() && seq < heard.reordered {
-                    heard.reordered = seq;
-                }
-                if end <= self.high {
-                    heard.original = true;
-                }
-                heard.first_sent.get_or_insert(sent.at());
-                heard.last_sent = Some(sent.at());
+            if end <= self.high {
+                heard.original = true;
             }
-            if sent.is(LOST) {
-                self.queue.get_mut(seq).marks &= !LOST;
-                self.lost -= 1;
-            }
+            heard.first_sent.get_or_insert(sent.at());
+            heard.last_sent = Some(sent.at());
         }
-        self.queue.get_mut(seq).marks |= SACKED;
-        if !repeated {
-            self.queue.merge(seq);
-        }
-        self.sacked += 1;
+        self.queue.report(seq);
         heard.sacked = true;
         heard.delivered += 1;
-        self.sample_rate(seq, heard);
-    }
-
-    /// One past the highest segment reported as received.
-    pub(super) fn highest_sacked(&self) -> u64 {
-        if self.sacked == 0 { self.acked } else { self.sack_high.max(self.acked) }
+        self.path.deliver(&mut heard.newest, sent.at(), end, sent.stamp);
+        self.queue.count_once(seq);
     }
 
     /// Segment `low` arrived after higher ones though it was sent once: the network reorders.
     pub(super) fn check_reordering(&mut self, low: u64) {
-        let high = self.highest_sacked();
+        let high = self.queue.highest_sacked();
         if low >= high {
             return;
         }
         let distance = (high - low).min(u64::from(self.options.reordering_max)) as u32;
         self.reordering = self.reordering.max(distance);
         self.reordering_seen = true;
-    }
-
-    /// Segment `seq` is delivered, which may make it the newest that is.
-    pub(super) fn sample_rate(&mut self, seq: u64, heard: &mut Heard) {
-        let sent = self.queue.get_mut(seq);
-        self.path.deliver(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
-        if sent.is(SACKED) {
-            sent.stamp.delivered = None;
-        }
     }
 }

@@ -4,7 +4,7 @@
 use burstlab_units::Bytes;
 
 use super::clock::Reading;
-use super::queue::{AGAIN, EVER, LAST, LOST, PUSH, SACKED};
+use super::queue::LAST;
 use super::timer::Purpose;
 use super::{Congestion, Linux, Rexmit, Stage};
 use crate::segment::{SegmentFlags, Transmission};
@@ -36,9 +36,9 @@ impl Linux {
 
     /// So many segments went; `limited`: the window is what keeps others.
     pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
-        let limited = limited || self.in_flight() >= self.path.cwnd();
+        let limited = limited || self.queue.in_flight() >= self.path.cwnd();
         if sent > 0 || limited {
-            self.validate(tick, self.outstanding(), limited);
+            self.validate(tick, self.queue.outstanding(), limited);
         }
         if self.stage.reduces() {
             self.path.count_reduced(sent);
@@ -59,7 +59,7 @@ impl Linux {
             if self.path.pace_mut().holds(now.ns) {
                 break;
             }
-            let mut quota = self.path.quota(self.in_flight());
+            let mut quota = self.path.quota(self.queue.in_flight());
             if quota == 0 {
                 if push != Push::Probe {
                     break;
@@ -68,16 +68,16 @@ impl Linux {
             }
             quota = quota.min(group);
             let Some(bytes) = self.next_group(now, push, (quota, group), limited) else { break };
-            let (count, pushes) = self.application.part_group(self.next, bytes);
+            let (count, pushes) = self.application.part_group(self.queue.next(), bytes);
             for left in (0..count).rev() {
                 // Whatever was written, a group of several ends with a push (`tcp_output.c`).
                 self.send_new(now, left == 0 && (pushes || count > 1), out);
             }
             self.queue.end_group(count, pushes);
-            self.application.count_segments(self.next);
-            self.make_room(now.tick, self.in_flight());
+            self.application.count_segments(self.queue.next());
+            self.make_room(now.tick, self.queue.in_flight());
             self.path.pace_group(now.ns, (count, bytes));
-            let first = self.outstanding() == count;
+            let first = self.queue.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
                 self.rearm(now);
             }
@@ -90,21 +90,17 @@ impl Linux {
     }
 
     pub(super) fn can_send_next(&self) -> bool {
-        self.has_data() && self.application.head_bytes(self.next) <= self.room()
+        self.has_data() && self.application.head_bytes(self.queue.next()) <= self.room()
     }
 
     pub(super) fn send_new(&mut self, now: Reading, pushes: bool, out: &mut Vec<Transmission>) {
-        let seq = self.next;
+        let seq = self.queue.next();
         self.note_sending(now);
         let alone = self.queue.is_empty();
-        let stamp = self.path.stamp(now, alone, self.in_flight(), (self.delivered, self.lost_ever));
-        self.queue.push(seq, now.ns, stamp);
-        self.next += 1;
+        let stamp = self.path.stamp(now, alone, self.queue.in_flight(), self.queue.totals());
         let single = !self.application.is_grouped() && !self.is_fin(seq);
         let push = pushes || (single && self.application.ends_push(seq));
-        if push {
-            self.queue.get_mut(seq).marks |= PUSH;
-        }
+        self.queue.send(now.ns, stamp, push);
         let ecn = self.options.ecn;
         let reduced = std::mem::take(&mut self.tells_reduction);
         self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
@@ -112,7 +108,7 @@ impl Linux {
 
     /// Data are about to be sent.
     pub(super) fn note_sending(&mut self, now: Reading) {
-        if self.in_flight() == 0 {
+        if self.queue.in_flight() == 0 {
             let context = self.context(now);
             self.path.start(&context);
         }
@@ -125,7 +121,7 @@ impl Linux {
         flags: SegmentFlags,
         out: &mut Vec<Transmission>,
     ) {
-        self.segments_sent += 1;
+        self.queue.count_sent(1);
         out.push(Transmission {
             seq,
             size: Bytes::new(self.options.segment_size - self.application.lengths().lacking(seq)),
@@ -143,14 +139,12 @@ impl Linux {
         seq: u64,
         out: &mut Vec<Transmission>,
     ) -> bool {
-        if seq != self.acked && self.is_beyond(seq) {
+        if seq != self.queue.acked() && self.is_beyond(seq) {
             return false;
         }
-        self.sent_again_ever += 1;
         self.note_sending(now);
-        let stamp = self.path.stamp(now, false, self.in_flight(), (self.delivered, self.lost_ever));
-        self.queue.send_again(seq, now.ns, stamp);
-        let push = self.queue.get(seq).is(PUSH);
+        let stamp = self.path.stamp(now, false, self.queue.in_flight(), self.queue.totals());
+        let push = self.queue.send_again(seq, now.ns, stamp);
         let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
         self.emit(seq, true, SegmentFlags { push, markable, ..SegmentFlags::default() }, out);
         true
@@ -161,10 +155,7 @@ impl Linux {
         if !self.send_again(now, seq, out) {
             return false;
         }
-        let sent = self.queue.get_mut(seq);
-        // One that was sent again before a reduction was taken back is in flight already.
-        self.again += u32::from(!sent.is(AGAIN));
-        sent.marks |= AGAIN | EVER;
+        self.queue.repair(seq);
         self.again_since.get_or_insert(now.us / 1000);
         self.undo_left = Some(self.undo_left.unwrap_or(0) + 1);
         true
@@ -174,19 +165,17 @@ impl Linux {
     pub(super) fn send_lost(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         let (mut first, mut group, most) =
             (false, (0, 0), self.path.group_size(self.application.full()));
-        for seq in self.queue.first().max(self.repaired)..self.queue.end() {
+        for seq in self.queue.unrepaired() {
             if group.0 == 0 && self.path.pace_mut().holds(now.ns) {
                 break;
             }
-            if self.in_flight() >= self.path.cwnd() || self.again >= self.lost {
+            if self.queue.in_flight() >= self.path.cwnd() || !self.queue.has_unrepaired() {
                 break;
             }
-            self.repaired = seq;
-            let sent = self.queue.get(seq);
-            if !sent.is(LOST) || sent.is(SACKED | AGAIN) {
+            let Some(sent) = self.queue.take_unrepaired(seq) else {
                 self.path.pace_group(now.ns, std::mem::take(&mut group));
                 continue;
-            }
+            };
             if !self.repair(now, seq, out) {
                 break;
             }
@@ -196,7 +185,7 @@ impl Linux {
             }
             self.path.count_reduced(u32::from(self.stage.reduces()));
             let waits = self.timer.purpose() == Some(Purpose::Reordering);
-            first |= seq == self.queue.first() && !waits;
+            first |= seq == self.queue.all().start && !waits;
         }
         self.path.pace_group(now.ns, group);
         if first {
@@ -216,7 +205,7 @@ impl Linux {
         }
         if rexmit == Rexmit::New {
             self.push(now, out);
-            if self.next > self.high {
+            if self.queue.next() > self.high {
                 return;
             }
             self.frto = false;
@@ -234,7 +223,7 @@ impl Linux {
 
     /// The retransmission timer ran out.
     pub(super) fn time_out(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        if self.acked == 0 {
+        if self.queue.acked() == 0 {
             return self.restart(now.now, out);
         }
         if self.queue.is_empty() {
@@ -243,8 +232,9 @@ impl Linux {
         self.on_loss(now);
         self.timeouts += 1;
         self.timeouts_ever += 1;
-        if self.repair(now, self.queue.first(), out) {
-            self.path.pace_group(now.ns, (1, self.application.lengths().of(self.queue.first())));
+        let first = self.queue.all().start;
+        if self.repair(now, first, out) {
+            self.path.pace_group(now.ns, (1, self.application.lengths().of(first)));
         }
         self.path.back_off();
         self.timer.set(now, Purpose::Timeout, self.path.rto());
@@ -253,7 +243,7 @@ impl Linux {
     /// The window was in use, or it was not.
     #[inline(always)]
     pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
-        if self.path.validate(tick, (self.acked, self.next), outstanding, limited) {
+        if self.path.validate(tick, (self.queue.acked(), self.queue.next()), outstanding, limited) {
             // An application that waits for room to write is not what limits the connection.
             let free = self.stage == Stage::Open && !self.application.waits();
             self.path.shrink_unused(tick, free);

@@ -23,7 +23,7 @@ impl Linux {
     ) -> Rexmit {
         let mut force = duplicates > 0 || (heard.sacked && self.must_retransmit());
         if self.queue.is_empty() {
-            self.sacked = 0;
+            self.queue.forget_duplicates();
         }
         if heard.ece {
             // A mark tells of congestion, so that nothing is taken back (RFC 3168 section 6.1.2).
@@ -36,7 +36,7 @@ impl Linux {
         }
         if self.stage == Stage::Open {
             self.again_since = None;
-        } else if self.acked >= self.high && self.leave(now) {
+        } else if self.queue.acked() >= self.high && self.leave(now) {
             return Rexmit::None;
         }
         let mut first = false;
@@ -97,13 +97,13 @@ impl Linux {
     fn leave(&mut self, now: Reading) -> bool {
         match self.stage {
             // `tcp_end_cwnd_reduction`, once data beyond the mark are acknowledged.
-            Stage::Cwr if self.acked != self.high => {
+            Stage::Cwr if self.queue.acked() != self.high => {
                 self.end_reduction(now.tick);
                 self.set_stage(Stage::Open, now);
             }
             Stage::Recovery => {
                 if !self.options.sack {
-                    self.forget_duplicates();
+                    self.queue.forget_duplicates();
                 }
                 // `tcp_try_undo_recovery`, else `tcp_end_cwnd_reduction`.
                 if self.undo_recovery(now) {
@@ -122,7 +122,7 @@ impl Linux {
         // `tcp_reset_reno_sack` and `tcp_add_reno_sack`.
         if !self.options.sack {
             if heard.advanced {
-                self.forget_duplicates();
+                self.queue.forget_duplicates();
             }
             self.add_duplicates(duplicates, heard.ece);
         }
@@ -153,23 +153,24 @@ impl Linux {
     /// Open, or disorder where something is reported, lost or was sent again
     /// (`tcp_try_keep_open`).
     pub(super) fn keep_open(&mut self, now: Reading) {
-        let order = self.sacked == 0 && self.lost == 0 && !self.any_again();
+        let order = self.queue.counts()[..2] == [0; 2] && !self.queue.any_again();
         let stage = if order { Stage::Open } else { Stage::Disorder };
         if stage != self.stage {
             self.set_stage(stage, now);
-            self.high = self.next;
+            self.high = self.queue.next();
         }
     }
 
     /// `tcp_time_to_recover`: something is lost, or `DupThresh` are reported (RFC 6675 section 5).
     fn has_to_recover(&self) -> bool {
-        self.lost > 0 || (!self.options.rack && self.sacked + 1 > self.reordering)
+        let [sacked, lost, _] = self.queue.counts();
+        lost > 0 || (!self.options.rack && sacked + 1 > self.reordering)
     }
 
     /// Whether what is reported is so far above the cumulative ACK that something is lost
     /// (`tcp_force_fast_retransmit`).
     pub(super) fn must_retransmit(&self) -> bool {
-        self.highest_sacked() > self.acked + u64::from(self.reordering)
+        self.queue.highest_sacked() > self.queue.acked() + u64::from(self.reordering)
     }
 
     /// `tcp_enter_recovery` (RFC 6675 section 5 step 4, RFC 8985 section 6.2 step 5).
@@ -197,20 +198,20 @@ impl Linux {
         if !self.options.sack {
             self.mark_first(heard.advanced);
         } else if self.options.rack {
-            let again = self.again;
+            let [.., again] = self.queue.counts();
             if self.rack_mark(now) {
                 heard.set_timer = false;
             }
-            heard.lost_again |= again > self.again;
+            heard.lost_again |= again > self.queue.counts()[2];
         }
     }
 
     /// New-Reno: the first segment, by duplicate ACKs or by a partial one (RFC 6582 section 3.2,
     /// `tcp_newreno_mark_lost`).
     fn mark_first(&mut self, advanced: bool) {
-        let begins = self.stage < Stage::Recovery && self.sacked >= self.reordering;
+        let begins = self.stage < Stage::Recovery && self.queue.counts()[0] >= self.reordering;
         let goes_on = self.stage == Stage::Recovery && advanced;
-        let first = self.queue.first();
+        let first = self.queue.all().start;
         if (begins || goes_on) && !self.queue.get(first).is(LOST) {
             self.mark_lost(first);
         }
@@ -222,7 +223,7 @@ impl Linux {
         if !self.options.sack {
             return;
         }
-        match self.sacked.checked_sub(self.reordering) {
+        match self.queue.counts()[0].checked_sub(self.reordering) {
             Some(above) => self.mark_below(above),
             None if first => self.mark_head(),
             None => {}
@@ -230,7 +231,7 @@ impl Linux {
     }
 
     fn mark_head(&mut self) {
-        let first = self.queue.first();
+        let first = self.queue.all().start;
         if !self.queue.is_empty() && !self.queue.get(first).is(LOST | super::queue::SACKED) {
             self.mark_lost(first);
         }
@@ -238,7 +239,7 @@ impl Linux {
 
     fn mark_below(&mut self, above: u32) {
         let mut passed = 0;
-        for seq in self.queue.first()..self.queue.end() {
+        for seq in self.queue.all() {
             let sent = self.queue.get(seq);
             passed += u32::from(sent.is(super::queue::SACKED));
             if passed > above {
@@ -253,7 +254,7 @@ impl Linux {
     /// An ACK while what a time-out took for lost is repaired (`tcp_process_loss`), with F-RTO (RFC
     /// 5682 section 3.1, of which the steps are).
     fn on_ack_after_timeout(&mut self, now: Reading, duplicates: u32, heard: &Heard) -> Rexmit {
-        let recovered = self.acked >= self.high;
+        let recovered = self.queue.acked() >= self.high;
         // Eifel (RFC 4015) or D-SACK (RFC 3708), by `tcp_try_undo_loss`.
         if heard.advanced && self.undo_loss(now, false) {
             return Rexmit::None;
@@ -264,12 +265,12 @@ impl Linux {
                 return Rexmit::None;
             }
             // Step 3.a: the loss was real. Step 2.b: new data go. Else as without F-RTO.
-            if self.next > self.high {
+            if self.queue.next() > self.high {
                 if heard.sacked || duplicates > 0 {
                     self.frto = false;
                 }
             } else if heard.advanced && !recovered {
-                self.high = self.next;
+                self.high = self.queue.next();
                 if self.can_send_next() {
                     return Rexmit::New;
                 }
@@ -283,10 +284,10 @@ impl Linux {
         }
         // A duplicate ACK after step 2.b: new data have arrived (`tcp_add_reno_sack`).
         if !self.options.sack {
-            if self.next > self.high && duplicates > 0 {
+            if self.queue.next() > self.high && duplicates > 0 {
                 self.add_duplicates(duplicates, heard.ece);
             } else if heard.advanced {
-                self.forget_duplicates();
+                self.queue.forget_duplicates();
             }
         }
         Rexmit::Lost
@@ -298,19 +299,19 @@ impl Linux {
         self.mark_timed_out(now);
         let again = self.stage == Stage::Loss && self.timeouts == 0;
         // Not yet for this window of data, or the first time-out since progress.
-        if self.stage <= Stage::Disorder || self.high <= self.acked || again {
+        if self.stage <= Stage::Disorder || self.high <= self.queue.acked() || again {
             let context = self.context(now);
             self.path.time_out(&context);
             self.begin_undo();
         }
         self.reductions.note(ReducedBy::Timeout);
-        self.path.collapse(self.in_flight(), now.tick);
+        self.path.collapse(self.queue.in_flight(), now.tick);
         // So many reported say that what was learnt of reordering was too much.
-        if self.stage <= Stage::Disorder && self.sacked >= self.options.reordering {
+        if self.stage <= Stage::Disorder && self.queue.counts()[0] >= self.options.reordering {
             self.reordering = self.reordering.min(self.options.reordering);
         }
         self.set_stage(Stage::Loss, now);
-        self.high = self.next;
+        self.high = self.queue.next();
         self.probed = None;
         self.tells_reduction = self.options.ecn;
         // RFC 5682 section 3.1 step 1: not within another repair.
@@ -322,18 +323,15 @@ impl Linux {
     fn mark_timed_out(&mut self, now: Reading) {
         let us = now.us;
         let reneged = self.queue.head().is_some_and(|head| head.is(super::queue::SACKED));
-        // The receiver dropped what it had reported (RFC 2018 section 8).
-        if reneged || !self.options.sack {
-            self.sacked = 0;
-        }
         if reneged {
-            self.blocks = Default::default();
+            self.queue.unmark_reported();
+        } else if !self.options.sack {
+            self.queue.forget_duplicates();
         }
-        let first = self.queue.first();
-        for seq in first..self.queue.end() {
-            if reneged {
-                self.queue.get_mut(seq).marks &= !super::queue::SACKED;
-            } else if seq != first && self.options.rack && self.rack_left(us, seq, 0) > 0 {
+        let first = self.queue.all().start;
+        for seq in self.queue.all() {
+            let waits = !reneged && seq != first && self.options.rack;
+            if waits && self.rack_left(us, seq, 0) > 0 {
                 continue;
             }
             self.mark_lost(seq);
@@ -359,7 +357,7 @@ impl Linux {
     /// Begins to shrink the window to what the law says.
     pub(super) fn begin_reduction(&mut self, now: Reading, by: ReducedBy, cause: Cause) {
         self.reductions.note(by);
-        self.high = self.next;
+        self.high = self.queue.next();
         self.probed = None;
         self.tells_reduction = self.options.ecn;
         let context = self.context(now);

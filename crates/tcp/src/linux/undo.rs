@@ -2,16 +2,15 @@
 //! RFC 3522 and 4015), by D-SACK (RFC 3708), or by F-RTO (RFC 5682).
 
 use super::clock::Reading;
-use super::queue::{EVER, LOST};
 use super::rack::PERSIST;
 use super::{Linux, Stage};
 
 impl Linux {
     /// What is sent again from now on may turn out to have been sent again for nothing.
     pub(super) fn begin_undo(&mut self) {
-        self.undo_marker = Some(self.acked);
+        self.undo_marker = Some(self.queue.acked());
         let probe = u32::from(self.probed.is_some() && self.probe_again);
-        let again = self.again + probe;
+        let again = self.queue.counts()[2] + probe;
         // None sent again yet is not the same as none left.
         self.undo_left = (again > 0).then_some(again);
     }
@@ -20,7 +19,7 @@ impl Linux {
     fn was_delayed(&self) -> bool {
         match self.again_since {
             Some(ms) => self.peer.echoes_before(ms),
-            None => self.options.sack || self.acked < self.high,
+            None => self.options.sack || self.queue.acked() < self.high,
         }
     }
 
@@ -30,10 +29,7 @@ impl Linux {
 
     fn undo(&mut self, now: Reading, unmark: bool) {
         if unmark {
-            for seq in self.queue.first()..self.queue.end() {
-                self.queue.get_mut(seq).marks &= !LOST;
-            }
-            self.lost = 0;
+            self.queue.unmark_lost();
         }
         let context = self.context(now);
         let (undone, raised) = self.path.undo(&context);
@@ -43,20 +39,15 @@ impl Linux {
         self.rack.advanced = true;
     }
 
-    /// Whether something was sent again of what is outstanding.
-    pub(super) fn any_again(&self) -> bool {
-        self.again > 0 || self.queue.head().is_some_and(|head| head.is(EVER))
-    }
-
     pub(super) fn forget_again_since(&mut self) {
-        if !self.any_again() {
+        if !self.queue.any_again() {
             self.again_since = None;
         }
     }
 
     /// Without SACK a recovery is over only when more than its end is acknowledged.
     fn holds_on(&mut self) -> bool {
-        if self.options.sack || self.acked != self.high {
+        if self.options.sack || self.queue.acked() != self.high {
             return false;
         }
         self.forget_again_since();
@@ -92,7 +83,7 @@ impl Linux {
         if self.undo_marker.is_some() && self.was_delayed() {
             // A delayed segment, not one that was sent again, filled the hole.
             self.check_reordering_by_ack(before);
-            if self.again > 0 {
+            if self.queue.counts()[2] > 0 {
                 return true;
             }
             self.forget_again_since();

@@ -25,7 +25,7 @@ impl Linux {
     /// [`Linux::write_more`] does. Where segments are not grouped and nothing follows, the last one
     /// counts as whole.
     pub fn offer(&mut self, bytes: u64) {
-        self.application.offer(bytes, self.next);
+        self.application.offer(bytes, self.queue.next());
     }
 
     /// The application writes what there is room for, and what the window allows goes out.
@@ -49,7 +49,7 @@ impl Linux {
 
     /// Closes the connection: the FIN goes with the last data that wait, or by itself.
     fn shut(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        self.application.shut(self.next);
+        self.application.shut(self.queue.next());
         self.push(now, out);
     }
 
@@ -73,7 +73,7 @@ impl Linux {
     #[inline]
     pub(super) fn write_single(&mut self) -> bool {
         let (merged, widest) = (self.queue.merged(), self.peer.widest());
-        self.application.write_single(self.acked, merged, widest, self.next)
+        self.application.write_single(self.queue.acked(), merged, widest, self.queue.next())
     }
 
     /// Everything is written and nothing will follow. The FIN goes with the last data that wait, or
@@ -87,9 +87,9 @@ impl Linux {
 
     /// Whether all that was written is sent, and the window is not what limits the connection.
     fn note_idleness(&mut self) {
-        let flight = self.in_flight();
-        if !self.has_data() && flight < self.path.cwnd() && self.lost <= self.again {
-            self.path.idle(self.delivered + u64::from(flight));
+        let flight = self.queue.in_flight();
+        if !self.has_data() && flight < self.path.cwnd() && !self.queue.has_unrepaired() {
+            self.path.idle(self.queue.totals().0 + u64::from(flight));
         }
     }
 
@@ -123,7 +123,7 @@ impl Linux {
     /// Bytes of the send buffer that are in use where segments are grouped, and its size.
     #[must_use]
     pub fn send_buffer(&self) -> (u64, u64) {
-        self.application.send_buffer(self.acked, self.queue.groups())
+        self.application.send_buffer(self.queue.acked(), self.queue.groups())
     }
 
     /// One call of an application that has much to write, `most` bytes of it; returns whether it
@@ -139,7 +139,7 @@ impl Linux {
         let whole = self.application.begin_call(most, goal);
         let (mut left, widest) = (whole, self.peer.widest());
         while left > 0 {
-            let (place, groups) = ((self.acked, self.next), self.queue.groups());
+            let (place, groups) = ((self.queue.acked(), self.queue.next()), self.queue.groups());
             let wrote = self.application.write((left, goal), place, groups);
             if wrote == 0 {
                 if left < whole {

@@ -202,7 +202,7 @@ impl LinuxSender {
         let (progress, next) = (linux.acked() > acked, linux.acked());
         self.last_excused &= after == before;
         if after > before && marks_after == marks {
-            let lost = linux.lost_segments();
+            let lost = linux.queue().lost_segments();
             let timed_out = self.counters.timeouts > timeouts;
             self.judge_reduction(now, &Outstanding { window, segments: lost }, timed_out, out);
         }

@@ -1,0 +1,390 @@
+//! The segments that were sent and are not acknowledged, in order of their numbers and, for RACK,
+//! in order of when they were last sent.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::linux::rate::Stamp;
+use crate::segment::SentRun;
+
+/// Reported as received.
+pub(crate) const SACKED: u16 = 1;
+/// Taken for lost.
+pub(crate) const LOST: u16 = 2;
+/// Sent again, and not known to be lost again.
+pub(crate) const AGAIN: u16 = 4;
+/// Sent more than once.
+pub(crate) const EVER: u16 = 8;
+/// In the order of time.
+const LISTED: u16 = 16;
+/// The last of the segments that went as a group.
+pub(crate) const LAST: u16 = 32;
+/// The last of what a call wrote: the receiver is to hand over what it has.
+pub(crate) const PUSHES: u16 = 64;
+/// The last of a group of several, which pushes when it goes first.
+pub(crate) const SEVERAL: u16 = 128;
+
+/// It ends a push.
+pub(crate) const PUSH: u16 = 256;
+
+/// Reported right after the one before it, of which it then is a part in the send buffer.
+const MERGED: u16 = 512;
+
+/// No segment: the SYN is never listed.
+const NONE: u64 = 0;
+
+/// A segment.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Unacked {
+    pub(crate) marks: u16,
+    /// When it was last sent, in nanoseconds.
+    pub(crate) ns: u64,
+    /// How the connection stood at that time.
+    pub(crate) stamp: Stamp,
+    older: u64,
+    newer: u64,
+}
+
+impl Unacked {
+    /// When it was last sent, in microseconds.
+    pub(crate) fn at(&self) -> u64 {
+        self.ns / 1000
+    }
+
+    pub(crate) fn is(&self, marks: u16) -> bool {
+        self.marks & marks != 0
+    }
+
+    /// Whether it is taken for lost.
+    pub(super) fn is_lost(&self) -> bool {
+        self.marks & (SACKED | LOST) == LOST
+    }
+
+    /// Whether it is reported, and neither lost nor sent again.
+    fn rests(&self) -> bool {
+        self.marks & (SACKED | LOST | AGAIN) == SACKED
+    }
+}
+
+/// Segments that went at one time, each a group of its own, of which nothing was heard.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Run {
+    /// When they were sent, in nanoseconds, and how the connection stood for the first of them.
+    ns: u64,
+    stamp: Stamp,
+    count: u32,
+    /// Whether the last one ends a push.
+    pushes: bool,
+}
+
+impl Run {
+    fn at(&self) -> u64 {
+        self.ns / 1000
+    }
+
+    /// Segment `nth`, from 0, outside the order of time.
+    fn segment(&self, nth: u32) -> Unacked {
+        let marks = LAST | if self.pushes && nth + 1 == self.count { PUSH } else { 0 };
+        let stamp = self.stamp.behind(nth);
+        Unacked { marks, ns: self.ns, stamp, older: NONE, newer: NONE }
+    }
+}
+
+/// Segments of which all that an ACK says is that they are there.
+pub(crate) struct Plain {
+    pub(crate) count: u32,
+    /// When the first and the last of them were sent, in microseconds.
+    pub(crate) first_at: u64,
+    pub(crate) last_at: u64,
+}
+
+/// All of them.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct List {
+    segments: VecDeque<Unacked>,
+    /// What follows these, in order of numbers and of time. It is spread to segments when something
+    /// is heard of one of it or when something else is sent.
+    runs: VecDeque<Run>,
+    first: u64,
+    end: u64,
+    oldest: u64,
+    newest: u64,
+    groups: u64,
+    merged: u64,
+}
+
+/// The same however much of it is spread.
+impl fmt::Debug for List {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = self.clone();
+        all.spread();
+        let Self { segments, first, oldest, newest, groups, merged, .. } = &all;
+        let rest = (oldest, newest, groups, merged);
+        write!(formatter, "List {{ {first}, {rest:?}, {segments:?} }}")
+    }
+}
+
+impl List {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        (self.end - self.first) as usize
+    }
+
+    /// Number of the first segment.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// One past the last segment.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    pub(crate) fn get(&self, seq: u64) -> Unacked {
+        let place = (seq - self.first) as usize;
+        self.segments.get(place).copied().unwrap_or_else(|| self.within(place))
+    }
+
+    /// Segment `place` behind the first, which is part of a run.
+    fn within(&self, place: usize) -> Unacked {
+        let mut behind = (place - self.segments.len()) as u32;
+        for run in &self.runs {
+            match behind.checked_sub(run.count) {
+                Some(more) => behind = more,
+                None => return run.segment(behind),
+            }
+        }
+        panic!("segment {place} behind the first is not outstanding");
+    }
+
+    pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Unacked {
+        let place = (seq - self.first) as usize;
+        if place >= self.segments.len() {
+            self.spread();
+        }
+        &mut self.segments[place]
+    }
+
+    pub(crate) fn head(&self) -> Option<Unacked> {
+        (!self.is_empty()).then(|| self.get(self.first))
+    }
+
+    /// When the first segment was last sent, in microseconds.
+    #[inline]
+    pub(crate) fn head_at(&self) -> Option<u64> {
+        match self.segments.front() {
+            Some(head) => Some(head.at()),
+            None => self.runs.front().map(Run::at),
+        }
+    }
+
+    /// Segment `seq`, the one after the last, goes out; where it ends a push, `push`.
+    pub(crate) fn push(&mut self, seq: u64, ns: u64, stamp: Stamp, push: bool) {
+        self.spread();
+        self.begin(seq, 1);
+        let marks = if push { PUSH } else { 0 };
+        let sent = Unacked { marks, ns, stamp, older: NONE, newer: NONE };
+        self.segments.push_back(sent);
+        self.list(seq);
+    }
+
+    /// Segments go out at one time, the first of them the one after the last, each a group of its
+    /// own.
+    #[inline(always)]
+    pub(crate) fn push_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
+        let &SentRun { count, pushes, .. } = run;
+        self.begin(run.first, count);
+        self.runs.push_back(Run { ns, stamp: *stamp, count, pushes });
+        self.groups += u64::from(count);
+    }
+
+    #[inline]
+    fn begin(&mut self, seq: u64, count: u32) {
+        if self.is_empty() {
+            (self.first, self.end) = (seq, seq);
+        }
+        debug_assert_eq!(seq, self.end, "segments go out in order");
+        self.end += u64::from(count);
+    }
+
+    /// Makes single segments of what is in runs.
+    pub(crate) fn spread(&mut self) {
+        let mut seq = self.first + self.segments.len() as u64;
+        while let Some(run) = self.runs.pop_front() {
+            for nth in 0..run.count {
+                self.segments.push_back(run.segment(nth));
+                self.list(seq);
+                seq += 1;
+            }
+        }
+    }
+
+    /// Takes the segments away that are below `end`, if each was sent once, in order, and nothing
+    /// was heard of it. There are some, and none of them is beyond the last.
+    #[inline(always)]
+    pub(crate) fn take_plain(&mut self, end: u64) -> Option<Plain> {
+        let count = (end - self.first) as u32;
+        let (mut left, mut first_at) = (count, None);
+        if !self.segments.is_empty() {
+            let singles = self.take_plain_singles(count)?;
+            if singles.count == count {
+                return Some(singles);
+            }
+            (left, first_at) = (count - singles.count, Some(singles.first_at));
+        }
+        self.first = end;
+        self.groups -= u64::from(left);
+        loop {
+            let run = self.runs.front_mut()?;
+            let last_at = run.at();
+            let first_at = *first_at.get_or_insert(last_at);
+            if left < run.count {
+                run.count -= left;
+                run.stamp = run.stamp.behind(left);
+                return Some(Plain { count, first_at, last_at });
+            }
+            left -= run.count;
+            self.runs.pop_front();
+            if left == 0 {
+                return Some(Plain { count, first_at, last_at });
+            }
+        }
+    }
+
+    /// The same of those that are in no run, up to `most` of them; there are some.
+    fn take_plain_singles(&mut self, most: u32) -> Option<Plain> {
+        let (mut count, mut newer) = (0, self.oldest);
+        for (seq, sent) in (self.first..).zip(&self.segments).take(most as usize) {
+            let marks = sent.marks & (SACKED | LOST | AGAIN | EVER | LISTED | MERGED);
+            if seq != newer || marks != LISTED {
+                return None;
+            }
+            (newer, count) = (sent.newer, count + 1);
+        }
+        let first_at = self.segments.front()?.at();
+        let mut last_at = first_at;
+        for sent in self.segments.drain(..count as usize) {
+            self.groups -= u64::from(sent.is(LAST));
+            last_at = sent.at();
+        }
+        self.first += u64::from(count);
+        self.oldest = newer;
+        match newer {
+            NONE => self.newest = NONE,
+            _ => self.get_mut(newer).older = NONE,
+        }
+        Some(Plain { count, first_at, last_at })
+    }
+
+    /// Segment `seq` goes out again.
+    pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) {
+        self.spread();
+        self.unlist(seq);
+        let sent = self.get_mut(seq);
+        sent.ns = ns;
+        sent.stamp = stamp;
+        sent.marks |= EVER;
+        self.list(seq);
+    }
+
+    /// The segments that came last were a group.
+    pub(crate) fn end_group(&mut self, segments: u32, pushes: bool) {
+        if let Some(last) = self.segments.back_mut() {
+            last.marks |= LAST;
+            last.marks |= if pushes { PUSHES } else { 0 };
+            last.marks |= if segments > 1 { SEVERAL } else { 0 };
+            self.groups += 1;
+        }
+    }
+
+    /// Groups that are outstanding.
+    pub(crate) fn groups(&self) -> u64 {
+        self.groups
+    }
+
+    /// Segment `seq` is now reported: with neighbours that are, and were not sent again, it becomes
+    /// one in the send buffer (`tcp_shift_skb_data`).
+    pub(crate) fn merge(&mut self, seq: u64) {
+        if seq > self.first && self.get(seq - 1).rests() {
+            self.join(seq);
+        }
+        if seq + 1 < self.end() && self.get(seq + 1).rests() {
+            self.join(seq + 1);
+        }
+    }
+
+    fn join(&mut self, seq: u64) {
+        if !self.get(seq).is(MERGED) {
+            self.get_mut(seq).marks |= MERGED;
+            self.merged += 1;
+            self.groups -= u64::from(self.get(seq - 1).is(LAST));
+            self.get_mut(seq - 1).marks &= !LAST;
+        }
+    }
+
+    /// Segments that are part of another one in the send buffer.
+    pub(crate) fn merged(&self) -> u64 {
+        self.merged
+    }
+
+    /// Takes away the first segment.
+    pub(crate) fn pop(&mut self) {
+        self.spread();
+        self.unlist(self.first);
+        let sent = self.segments.pop_front();
+        self.groups -= u64::from(sent.is_some_and(|sent| sent.is(LAST)));
+        self.merged -= u64::from(sent.is_some_and(|sent| sent.is(MERGED)));
+        self.first += 1;
+    }
+
+    /// Puts a segment at the end of the order of time; the SYN stays outside.
+    fn list(&mut self, seq: u64) {
+        if seq == NONE {
+            return;
+        }
+        let newest = self.newest;
+        let sent = self.get_mut(seq);
+        sent.marks |= LISTED;
+        (sent.older, sent.newer) = (newest, NONE);
+        match newest {
+            NONE => self.oldest = seq,
+            _ => self.get_mut(newest).newer = seq,
+        }
+        self.newest = seq;
+    }
+
+    /// Takes a segment out of the order of time, until it is sent again.
+    pub(crate) fn unlist(&mut self, seq: u64) {
+        let sent = self.get_mut(seq);
+        if sent.marks & LISTED == 0 {
+            return;
+        }
+        sent.marks &= !LISTED;
+        let older = std::mem::replace(&mut sent.older, NONE);
+        let newer = std::mem::replace(&mut sent.newer, NONE);
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.get_mut(older).newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            _ => self.get_mut(newer).older = older,
+        }
+    }
+
+    /// The segment that was sent the longest time ago.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The one that was sent after `seq`.
+    pub(crate) fn newer(&self, seq: u64) -> Option<u64> {
+        let newer = self.get(seq).newer;
+        (newer != NONE).then_some(newer)
+    }
+}
