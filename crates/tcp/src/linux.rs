@@ -5,13 +5,11 @@
 //! open, facts and constants are those of `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`
 //! and `tcp_timer.c`.
 
-mod acked;
 mod alone;
 mod application;
 mod clock;
 mod context;
 mod estimator;
-mod excuse;
 mod face;
 mod fast_path;
 mod group;
@@ -23,15 +21,11 @@ mod pace;
 mod path;
 mod peer;
 mod persist;
-mod probe;
 mod queue;
-mod rack;
 mod rate;
-mod sack;
+mod repair;
 mod send;
-mod stage;
 mod timer;
-mod undo;
 mod unsent;
 mod window;
 mod write;
@@ -47,19 +41,15 @@ use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use context::AckContext;
 pub use context::Stage;
-use excuse::{ReducedBy, ReductionLog};
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use path::Path;
 use peer::Peer;
 use queue::Queue;
-use rack::Rack;
 use rate::Newest;
+use repair::{Repair, Site};
 use timer::{LinuxTimer, Purpose};
 pub use write::CallEnds;
-
-/// What a timer of RACK waits for beyond what was computed: two ticks.
-const TIMEOUT_LEAST_US: u64 = 2_000;
 
 /// An ACK as it arrives.
 #[derive(Clone, Copy, Debug)]
@@ -122,15 +112,6 @@ impl Heard {
     }
 }
 
-/// What may be sent besides new data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rexmit {
-    None,
-    Lost,
-    /// New data first (F-RTO).
-    New,
-}
-
 /// The sending endpoint. Segments are counted: 0 is the SYN, data are 1, 2, …
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Linux {
@@ -138,34 +119,10 @@ pub struct Linux {
     clock: Clock,
     timer: LinuxTimer,
     path: Path,
-    rack: Rack,
     queue: Queue,
+    repair: Repair,
     application: Application,
     peer: Peer,
-    stage: Stage,
-    /// What `next` was when the stage last changed for the worse.
-    high: u64,
-    reordering: u32,
-    reordering_seen: bool,
-    /// What was acknowledged when a reduction began that may be taken back.
-    undo_marker: Option<u64>,
-    /// Segments sent again since then that have not arrived twice; `None`: none were.
-    undo_left: Option<u32>,
-    /// When the first of them was, in ms.
-    again_since: Option<u64>,
-    /// What `next` was at the last probe, and whether that sent a segment again.
-    probed: Option<u64>,
-    probe_again: bool,
-    frto: bool,
-    /// Whether the next new segment says that the window was reduced.
-    tells_reduction: bool,
-    /// Time-outs since the last progress.
-    timeouts: u32,
-    duplicates_heard: u64,
-    timeouts_ever: u64,
-    recoveries: u64,
-    undone: u64,
-    reductions: ReductionLog,
 }
 
 impl Linux {
@@ -177,27 +134,10 @@ impl Linux {
             clock,
             timer: LinuxTimer::new(clock),
             path: Path::new(options),
-            rack: Rack::new(),
             queue: Queue::default(),
+            repair: Repair::new(options),
             application: Application::new(options),
             peer: Peer::new(options),
-            stage: Stage::Open,
-            high: 0,
-            reordering: options.reordering,
-            reordering_seen: false,
-            undo_marker: None,
-            undo_left: None,
-            again_since: None,
-            probed: None,
-            probe_again: false,
-            frto: false,
-            tells_reduction: false,
-            timeouts: 0,
-            duplicates_heard: 0,
-            timeouts_ever: 0,
-            recoveries: 0,
-            undone: 0,
-            reductions: ReductionLog::default(),
             options: options.clone(),
         }
     }
@@ -283,6 +223,15 @@ impl Linux {
     }
 
     #[inline]
+    pub(crate) fn repair(&self) -> &Repair {
+        &self.repair
+    }
+
+    pub(crate) fn application(&self) -> &Application {
+        &self.application
+    }
+
+    #[inline]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -302,7 +251,7 @@ impl Linux {
     /// Where the connection stands.
     #[must_use]
     pub fn stage(&self) -> Stage {
-        self.stage
+        self.repair.stage()
     }
 
     /// Smoothed round trip, its deviation, and the time-out, in microseconds.
@@ -319,7 +268,7 @@ impl Linux {
     #[must_use]
     pub fn counts(&self) -> [u32; 5] {
         let [sacked, lost, again] = self.queue.counts();
-        [self.queue.outstanding(), sacked, lost, again, self.reordering]
+        [self.queue.outstanding(), sacked, lost, again, self.repair.counts().0]
     }
 
     /// What else a kernel tells of a connection: the shortest round trip in microseconds if one was
@@ -327,23 +276,11 @@ impl Linux {
     /// and sent again in all, and the pacing rate in bytes a second.
     #[must_use]
     pub fn details(&self) -> (Option<u64>, [u64; 5]) {
-        let (backoff, timeouts) = (u64::from(self.path.backoff()), u64::from(self.timeouts));
+        let (backoff, timeouts) =
+            (u64::from(self.path.backoff()), u64::from(self.repair.counts().1));
         let rate = self.path.pace().rate();
         let counts = [backoff, timeouts, self.queue.totals().0, self.queue.sent().1, rate];
         (self.path.shortest(), counts)
-    }
-
-    /// Reductions of the window: all, those by marks, and those that were taken back.
-    #[must_use]
-    pub fn reductions(&self) -> [u64; 3] {
-        [self.reductions.all, self.reductions.by_marks, self.undone]
-    }
-
-    /// What the last reduction aims at, in segments: the threshold, but with a law that paces, and
-    /// after a time-out, what the window is.
-    #[must_use]
-    pub fn reduced_to(&self) -> u32 {
-        self.path.reduced_to(self.reductions.last == Some(ReducedBy::Timeout))
     }
 
     /// Whether segment `seq`, which is outstanding, tells the receiver to hand over what it has
@@ -402,7 +339,7 @@ impl Linux {
             return;
         }
         self.begin_for_class();
-        let holds = !self.stage.reduces() && !self.reductions.excused;
+        let holds = !self.repair.reduces() && !self.repair.is_excused();
         self.path.ask_after_timer(&self.context(now), holds);
         self.path.settle_for_class(&self.context(now), self.queue.outstanding());
         self.let_go(now, out);
@@ -425,24 +362,6 @@ impl Linux {
 }
 
 impl Linux {
-    /// One past the last segment that the receiver has room for, where all have one length.
-    fn edge(&self) -> u64 {
-        self.queue.acked() + self.peer.segments()
-    }
-
-    /// Bytes of new data that the receiver has room for.
-    fn room(&self) -> u64 {
-        let lengths = self.application.lengths();
-        let end = lengths.before(self.queue.acked()) + self.peer.window();
-        end.saturating_sub(lengths.before(self.queue.next()))
-    }
-
-    /// Whether the receiver has no room for all of segment `seq`.
-    fn is_beyond(&self, seq: u64) -> bool {
-        let lengths = self.application.lengths();
-        lengths.before(seq + 1) > lengths.before(self.queue.acked()) + self.peer.window()
-    }
-
     /// Whether all is delivered that there will be.
     fn is_over(&self) -> bool {
         self.application.is_closed() && self.queue.is_empty() && !self.has_data()
@@ -452,38 +371,31 @@ impl Linux {
         self.queue.next() < self.application.limit()
     }
 
-    /// The state that window laws may read.
+    /// What window laws may read.
     fn context(&self, now: Reading) -> AckContext {
-        let ((delivered, lost), (sent, again)) = (self.queue.totals(), self.queue.sent());
-        self.path.context(AckContext {
-            clock: now,
-            stage: self.stage,
-            acked: self.queue.acked(),
-            next: self.queue.next(),
-            in_flight: self.queue.in_flight(),
-            delivered,
-            marked: self.queue.marked(),
-            lost,
-            sent,
-            again,
-            receiver_window: self.peer.window(),
-            repeated: self.timeouts > 0,
-            ..AckContext::default()
-        })
+        self.path.context(now, &self.queue, &self.peer, self.repair.standing())
     }
 
-    fn set_stage(&mut self, stage: Stage, now: Reading) {
-        let context = self.context(now);
-        self.path.enter(stage, &context);
-        self.stage = stage;
-        self.reductions.excused &= stage == Stage::Recovery;
+    /// What finds and repairs losses, and what it works on.
+    fn site(&mut self, now: Reading) -> (&mut Repair, Site<'_>) {
+        let site = Site {
+            now,
+            timer: &mut self.timer,
+            path: &mut self.path,
+            queue: &mut self.queue,
+            application: &self.application,
+            peer: &self.peer,
+            options: &self.options,
+        };
+        (&mut self.repair, site)
     }
 
-    /// Takes a segment for lost, or for lost again.
-    fn mark_lost(&mut self, seq: u64) {
-        let Some(stamp) = self.queue.mark_lost(seq) else { return };
-        if !self.reductions.excused {
-            self.path.lose(seq, &stamp, self.queue.totals());
-        }
+    fn rearm(&mut self, now: Reading) {
+        self.site(now).1.rearm();
+    }
+
+    fn schedule_probe(&mut self, now: Reading, from_now: bool) -> bool {
+        let (repair, mut site) = self.site(now);
+        repair.schedule_probe(&mut site, from_now)
     }
 }

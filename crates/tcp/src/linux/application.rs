@@ -8,6 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::options::LinuxOptions;
+use super::peer::Peer;
+use super::queue::Queue;
 use super::unsent::Unsent;
 use crate::lengths::Lengths;
 
@@ -19,7 +21,7 @@ const HALVED_ABOVE: u64 = 536;
 const SEGMENT_LEAST: u64 = 68;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Application {
+pub(crate) struct Application {
     unsent: Unsent,
     /// One past the last segment that was written.
     limit: u64,
@@ -134,6 +136,23 @@ impl Application {
     /// Whether any segment may be shorter than others: the last of a group.
     pub(super) fn makes_parts(&self) -> bool {
         self.unsent.is_grouped() && self.parts
+    }
+
+    /// Bytes of new data that the receiver has room for.
+    pub(super) fn room(&self, queue: &Queue, peer: &Peer) -> u64 {
+        let end = self.lengths.before(queue.acked()) + peer.window();
+        end.saturating_sub(self.lengths.before(queue.next()))
+    }
+
+    /// Whether it has none for all of segment `seq`.
+    pub(super) fn is_beyond(&self, seq: u64, queue: &Queue, peer: &Peer) -> bool {
+        self.lengths.before(seq + 1) > self.lengths.before(queue.acked()) + peer.window()
+    }
+
+    /// Whether there are new data, and room for the next segment of them.
+    pub(super) fn can_send(&self, queue: &Queue, peer: &Peer) -> bool {
+        let next = queue.next();
+        next < self.limit && self.head_bytes(next) <= self.room(queue, peer)
     }
 
     /// One past the last segment of all that is to be written, if what is from `next` on goes in

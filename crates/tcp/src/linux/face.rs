@@ -87,7 +87,7 @@ impl Linux {
         self.peer.call(now, again);
         let now = self.clock.read(now);
         if !again {
-            self.again_since = Some(now.us / 1000);
+            self.repair.call(now.us / 1000);
         }
         self.queue.call();
         self.queue.count_again(u32::from(again));
@@ -97,7 +97,7 @@ impl Linux {
 
     /// The SYN was lost: it goes again, the first times at the same pace.
     pub(super) fn restart(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.timeouts_ever += 1;
+        self.repair.miss_call();
         if self.peer.calls_again() + 1 >= LINEAR_SYNS {
             self.path.back_off();
         }
@@ -150,8 +150,7 @@ impl Linux {
             if ack.next == 1 && self.queue.next() == 1 {
                 let (sent, again) = (self.peer.called_at(), self.peer.calls_again());
                 self.peer.take_echo(options.map(|options| u64::from(options.echo)));
-                let echo = self.peer.echo();
-                let spurious = echo.is_some() && echo == self.again_since.take();
+                let spurious = self.repair.take_call(self.peer.echo());
                 self.open(sent, now, window);
                 if again > 1 && !spurious {
                     self.path.begin_with_one();
@@ -199,7 +198,7 @@ impl Linux {
     }
 
     pub(crate) fn state(&self) -> State {
-        match self.stage {
+        match self.repair.stage() {
             Stage::Open if self.path.in_slow_start() => State::SlowStart,
             Stage::Open => State::CongestionAvoidance,
             Stage::Disorder => State::Disorder,
@@ -213,8 +212,8 @@ impl Linux {
     /// many repairs began before it did.
     pub(crate) fn totals(&self) -> [u64; 4] {
         {
-            let (sent, again) = self.queue.sent();
-            [sent, again, self.timeouts_ever, self.recoveries]
+            let ((sent, again), [timeouts, repairs]) = (self.queue.sent(), self.repair.totals());
+            [sent, again, timeouts, repairs]
         }
     }
 

@@ -46,7 +46,7 @@ impl Linux {
         (until, end): (Time, u64),
         wires: &mut impl Wires,
     ) -> u32 {
-        let calm = self.is_fast() && !self.tells_reduction && self.rack.is_at_rest();
+        let calm = self.is_fast() && self.repair.is_at_rest();
         let plain = self.options.sack && !self.path.law().paces() && self.sends_freely();
         if !calm || !plain || self.path.pace().deadline().is_some() {
             return 0;
@@ -70,16 +70,16 @@ impl Linux {
                 self.make_room(now.tick, self.queue.in_flight().min(others + 1));
                 self.write_more_fast(now, wires);
             }
-            last = Some((now.us, plain.last_at, others));
+            last = Some((now.us, plain, others));
             (at, next, taken) = (at + run.gap, next + u64::from(run.step), taken + 1);
         }
-        if let Some((us, last_at, others)) = last {
-            self.rack.take_plain(us, last_at, self.queue.acked());
+        if let Some((us, plain, others)) = last {
+            self.repair.take_plain(us, &plain, self.queue.acked());
             self.path.pace_by_window(others);
             if !self.application.is_done() {
                 self.write_single();
             }
-            debug_assert_eq!(self.stage, Stage::Open, "nothing is repaired");
+            debug_assert_eq!(self.repair.stage(), Stage::Open, "nothing is repaired");
         }
         taken
     }
@@ -89,7 +89,7 @@ impl Linux {
     fn hear_plain(&mut self, options: &AckOptions) {
         self.peer.take_stamp(options.stamp);
         self.peer.take_echo(Some(u64::from(options.echo)));
-        self.timeouts = 0;
+        self.repair.note_progress();
         self.take_window(u64::from(options.window));
     }
 
@@ -161,7 +161,9 @@ impl Linux {
     #[inline(always)]
     fn write_freely(&mut self, now: Reading, flight: u32, out: &mut impl Outlet) -> u32 {
         let room = u64::from(self.path.cwnd().saturating_sub(flight));
-        let end = self.edge().min(self.application.limit()).min(self.queue.next() + room);
+        let end = (self.queue.acked() + self.peer.segments())
+            .min(self.application.limit())
+            .min(self.queue.next() + room);
         if end <= self.queue.next() {
             return 0;
         }
@@ -189,7 +191,7 @@ impl Linux {
     /// The first of the segments that go out now, whichever it is.
     #[inline(always)]
     fn first_run(&mut self, us: u64) -> SentRun {
-        let reduced = std::mem::take(&mut self.tells_reduction);
+        let reduced = self.repair.tell_reduction();
         let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
         SentRun {
             first: 0,
@@ -207,13 +209,13 @@ impl Linux {
     /// probe again. There are probes, and there is no pacing.
     #[inline(always)]
     fn schedule_probe_fast(&mut self, now: Reading, [others, all]: [u32; 2]) {
-        let left = self.timeout_left(now.us);
-        let most = self.probe_wait(all);
+        let left = self.path.timeout_left(&self.queue, now);
+        let most = self.path.probe_wait(all);
         if left > most as i64 * 1_000 && self.options.rto_max > most {
             // The time-out is later than the probe.
             return self.timer.set_anew(now, Purpose::Probe, most);
         }
-        let before = if others == 1 { self.probe_wait(1) } else { most };
+        let before = if others == 1 { self.path.probe_wait(1) } else { most };
         let wait = ticks(left.max(1) as u64);
         let timeout = wait.min(self.options.rto_max);
         let probe = if left > 0 { most.min(wait) } else { most };

@@ -15,7 +15,8 @@ impl Linux {
         (quota, group): (u32, u32),
         limited: &mut bool,
     ) -> Option<u64> {
-        let (full, room) = (self.application.full(), self.room());
+        let (full, room) =
+            (self.application.full(), self.application.room(&self.queue, &self.peer));
         let bytes = self.application.next_bytes(self.queue.next(), quota);
         let room = self.application.usable(room);
         if bytes.clamp(1, full) > room {
@@ -43,10 +44,10 @@ impl Linux {
     /// Whether a group waits for more room, so that it can be larger.
     fn defers(&self, now: Reading, bytes: u64, group: u32, limited: &mut bool) -> bool {
         let recent = now.ns <= self.path.pace().next() + RECENT_NS;
-        if self.stage >= Stage::Recovery || !recent {
+        if self.repair.stage() >= Stage::Recovery || !recent {
             return false;
         }
-        let send_room = self.room();
+        let send_room = self.application.room(&self.queue, &self.peer);
         let room = u64::from(self.path.cwnd() - self.queue.in_flight()) * self.application.mss();
         let least = send_room.min(room);
         let last = self.application.is_last();

@@ -15,12 +15,16 @@ use super::hystart_plus_plus::HystartPlusPlus;
 use super::law::{Event, LinuxLaw};
 use super::options::{GROUP_BYTES, LinuxOptions};
 use super::pace::Pace;
+use super::peer::Peer;
+use super::queue::Queue;
 use super::rate::{Newest, Rate, Sample, Stamp};
 use super::window::{LinuxWindow, current_ssthresh};
 use crate::config::SlowStart;
 use crate::rto::RttView;
 pub(super) use reduction::{Delivery, Earlier};
 
+/// What a timer of RACK or of a probe waits for beyond what was computed: two ticks.
+pub(super) const TIMEOUT_LEAST_US: u64 = 2_000;
 /// `TCP_TIMEOUT_FALLBACK` in ticks.
 const RTO_UNKNOWN: u64 = 3_000;
 /// A probe of the receiver's window waits for so many ticks at least: `TCP_RTO_MIN`.
@@ -39,6 +43,7 @@ pub(crate) struct Path {
     /// The time-out in ticks, with back-off, and its doublings.
     rto: u64,
     backoff: u32,
+    rto_initial: u64,
     rto_max: u64,
     rate: Rate,
     pace: Pace,
@@ -61,6 +66,7 @@ impl Path {
             estimator: MdevEstimator::new(options.rto_min_us),
             rto: options.rto_initial,
             backoff: 0,
+            rto_initial: options.rto_initial,
             rto_max: options.rto_max,
             rate: Rate::default(),
             pace: Pace::new(options),
@@ -127,10 +133,29 @@ impl Path {
         &mut self.pace
     }
 
-    /// What window laws may read of the path, besides what others tell them.
+    /// What window laws may read, in a stage, `repeated` after a time-out without progress.
     #[inline(always)]
-    pub(super) fn context(&self, others: AckContext) -> AckContext {
+    pub(super) fn context(
+        &self,
+        now: Reading,
+        queue: &Queue,
+        peer: &Peer,
+        (stage, repeated): (Stage, bool),
+    ) -> AckContext {
+        let ((delivered, lost), (sent, again)) = (queue.totals(), queue.sent());
         AckContext {
+            clock: now,
+            stage,
+            acked: queue.acked(),
+            next: queue.next(),
+            in_flight: queue.in_flight(),
+            delivered,
+            marked: queue.marked(),
+            lost,
+            sent,
+            again,
+            receiver_window: peer.window(),
+            repeated,
             delivered_at: self.rate.delivered_at,
             last_sent: self.last_sent,
             srtt: self.estimator.srtt_8() >> 3,
@@ -139,7 +164,6 @@ impl Path {
             payload: self.payload,
             initial_window: self.initial_window,
             group_most: self.groups.1,
-            ..others
         }
     }
 }
@@ -156,6 +180,25 @@ impl Path {
         self.backoff = 0;
     }
 
+    /// Ticks until a probe without pacing, where so many segments are outstanding and no time-out
+    /// comes before.
+    #[inline]
+    pub(super) fn probe_wait(&self, outstanding: u32) -> u64 {
+        match self.estimator.srtt_8() {
+            0 => self.rto_initial,
+            // A lone segment's ACK may be delayed.
+            srtt_8 if outstanding == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
+            srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
+        }
+    }
+
+    /// Microseconds until the time-out of the first segment, counted from when it was sent.
+    #[inline]
+    pub(super) fn timeout_left(&self, queue: &Queue, now: Reading) -> i64 {
+        let rto = self.rto as i64 * 1000;
+        queue.head_at().map_or(rto, |at| (at as i64 + rto) - now.us as i64)
+    }
+
     /// The handshake has shown no round trip (RFC 6298 section 5.7).
     pub(super) fn measure_nothing(&mut self) {
         self.rto = RTO_UNKNOWN.min(self.rto_max);
@@ -165,11 +208,6 @@ impl Path {
     #[inline]
     pub(crate) fn rto(&self) -> u64 {
         self.rto
-    }
-
-    /// The same, with what has to pass before the pace lets anything go.
-    pub(super) fn paced_rto(&self, ns: u64) -> u64 {
-        (self.rto + self.pace.ticks(ns)).min(self.rto_max)
     }
 
     /// The time-out doubles.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::options::LinuxOptions;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Peer {
+pub(crate) struct Peer {
     /// Its window in bytes and in segments, and the widest ever in both.
     bytes: u64,
     segments: u64,

@@ -30,7 +30,7 @@ impl Linux {
         if !self.has_data() {
             return;
         }
-        if self.can_send_next() {
+        if self.application.can_send(&self.queue, &self.peer) {
             self.path.forget_backoff();
             self.timer.clear();
         } else {
@@ -49,7 +49,7 @@ impl Linux {
         if !self.queue.is_empty() || !self.has_data() {
             return;
         }
-        if self.room() > 0 && self.send_part(now, out) {
+        if self.application.room(&self.queue, &self.peer) > 0 && self.send_part(now, out) {
             self.path.forget_backoff();
             return;
         }
@@ -70,7 +70,8 @@ impl Linux {
             self.write_more(now.now, out);
         }
         let Some(bytes) = self.application.unsent().head_bytes() else { return false };
-        let bytes = bytes.min(self.room()).min(self.application.mss());
+        let bytes =
+            bytes.min(self.application.room(&self.queue, &self.peer)).min(self.application.mss());
         if bytes == 0 || !self.queue.is_empty() {
             return !self.queue.is_empty();
         }

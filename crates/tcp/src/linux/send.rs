@@ -1,12 +1,13 @@
 //! What goes out: new data within both windows, in groups where segments are grouped, and what was
 //! lost.
 
-use burstlab_units::Bytes;
+use burstlab_units::{Bytes, Time};
 
 use super::clock::Reading;
 use super::queue::LAST;
+use super::repair::Rexmit;
 use super::timer::Purpose;
-use super::{Congestion, Linux, Rexmit, Stage};
+use super::{Congestion, Linux, Stage};
 use crate::segment::{SegmentFlags, Transmission};
 
 /// Why new data may go.
@@ -40,7 +41,7 @@ impl Linux {
         if sent > 0 || limited {
             self.validate(tick, self.queue.outstanding(), limited);
         }
-        if self.stage.reduces() {
+        if self.repair.reduces() {
             self.path.count_reduced(sent);
         }
     }
@@ -89,10 +90,6 @@ impl Linux {
         sent
     }
 
-    pub(super) fn can_send_next(&self) -> bool {
-        self.has_data() && self.application.head_bytes(self.queue.next()) <= self.room()
-    }
-
     pub(super) fn send_new(&mut self, now: Reading, pushes: bool, out: &mut Vec<Transmission>) {
         let seq = self.queue.next();
         self.note_sending(now);
@@ -102,7 +99,7 @@ impl Linux {
         let push = pushes || (single && self.application.ends_push(seq));
         self.queue.send(now.ns, stamp, push);
         let ecn = self.options.ecn;
-        let reduced = std::mem::take(&mut self.tells_reduction);
+        let reduced = self.repair.tell_reduction();
         self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
     }
 
@@ -139,7 +136,7 @@ impl Linux {
         seq: u64,
         out: &mut Vec<Transmission>,
     ) -> bool {
-        if seq != self.queue.acked() && self.is_beyond(seq) {
+        if seq != self.queue.acked() && self.application.is_beyond(seq, &self.queue, &self.peer) {
             return false;
         }
         self.note_sending(now);
@@ -151,13 +148,12 @@ impl Linux {
     }
 
     /// Sends a lost segment again, which counts as in flight.
-    fn repair(&mut self, now: Reading, seq: u64, out: &mut Vec<Transmission>) -> bool {
+    fn send_repair(&mut self, now: Reading, seq: u64, out: &mut Vec<Transmission>) -> bool {
         if !self.send_again(now, seq, out) {
             return false;
         }
-        self.queue.repair(seq);
-        self.again_since.get_or_insert(now.us / 1000);
-        self.undo_left = Some(self.undo_left.unwrap_or(0) + 1);
+        let (repair, mut site) = self.site(now);
+        repair.note_repair(&mut site, seq);
         true
     }
 
@@ -176,21 +172,92 @@ impl Linux {
                 self.path.pace_group(now.ns, std::mem::take(&mut group));
                 continue;
             };
-            if !self.repair(now, seq, out) {
+            if !self.send_repair(now, seq, out) {
                 break;
             }
             group = (group.0 + 1, group.1 + self.application.lengths().of(seq));
             if group.0 >= most || sent.is(LAST) {
                 self.path.pace_group(now.ns, std::mem::take(&mut group));
             }
-            self.path.count_reduced(u32::from(self.stage.reduces()));
+            self.path.count_reduced(u32::from(self.repair.reduces()));
             let waits = self.timer.purpose() == Some(Purpose::Reordering);
             first |= seq == self.queue.all().start && !waits;
         }
         self.path.pace_group(now.ns, group);
         if first {
-            self.timer.set(now, Purpose::Timeout, self.path.paced_rto(now.ns));
+            let wait = self.path.rto();
+            self.site(now).1.set_timer(Purpose::Timeout, wait);
         }
+    }
+
+    /// What may have been reordered is late now.
+    pub(super) fn on_reordering_timeout(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        let (repair, mut site) = self.site(now);
+        if repair.take_late(&mut site) {
+            self.send_lost(now, out);
+        }
+        if self.timer.purpose() != Some(Purpose::Timeout) {
+            self.rearm(now);
+        }
+    }
+
+    /// The tail of a flight is probed (RFC 8985 section 7): by a new segment if there is one, else
+    /// the last goes again.
+    pub(super) fn send_probe(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if self.queue.is_empty() {
+            self.timer.clear();
+            return;
+        }
+        if self.repair.may_probe() {
+            let next = self.queue.next();
+            let new = self.application.can_send(&self.queue, &self.peer);
+            let sent = if new {
+                self.write(now, Push::Probe, out);
+                self.queue.next() > next
+            } else {
+                let sent = self.send_again(now, next - 1, out);
+                let bytes = self.application.lengths().of(next - 1);
+                self.path.pace_group(now.ns, (u32::from(sent), bytes));
+                sent
+            };
+            if sent {
+                self.repair.note_probe(self.queue.next(), !new);
+                self.timer.clear();
+            }
+        }
+        self.rearm(now);
+    }
+
+    /// Notes what a reduction that follows would change.
+    pub(crate) fn remember(&mut self) {
+        self.repair.remember(&self.path);
+    }
+
+    /// The reduction that was just made is excused: all is as before it but for the repair.
+    pub(crate) fn excuse(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let now = self.clock.read(now);
+        let (repair, mut site) = self.site(now);
+        if repair.excuse(&mut site) {
+            self.path.update_pacing_rate(self.queue.outstanding());
+            self.send_lost(now, out);
+            self.push(now, out);
+            if !self.queue.is_empty() {
+                self.timer.set(now, Purpose::Timeout, self.path.rto());
+            }
+        }
+    }
+
+    /// A burst that held `segments`, which rise, is known to be lost: what is outstanding of them
+    /// goes out again, and costs no window.
+    pub(crate) fn repair_burst(
+        &mut self,
+        now: Time,
+        segments: &[u64],
+        out: &mut Vec<Transmission>,
+    ) {
+        let (repair, mut site) = self.site(self.clock.read(now));
+        repair.take_lost_burst(&mut site, segments);
+        self.excuse(now, out);
     }
 
     /// After an ACK of a connection that repairs losses.
@@ -205,10 +272,9 @@ impl Linux {
         }
         if rexmit == Rexmit::New {
             self.push(now, out);
-            if self.queue.next() > self.high {
+            if !self.repair.goes_back(self.queue.next()) {
                 return;
             }
-            self.frto = false;
         }
         self.send_lost(now, out);
     }
@@ -229,11 +295,11 @@ impl Linux {
         if self.queue.is_empty() {
             return;
         }
-        self.on_loss(now);
-        self.timeouts += 1;
-        self.timeouts_ever += 1;
+        let (repair, mut site) = self.site(now);
+        repair.on_loss(&mut site);
+        repair.count_timeout();
         let first = self.queue.all().start;
-        if self.repair(now, first, out) {
+        if self.send_repair(now, first, out) {
             self.path.pace_group(now.ns, (1, self.application.lengths().of(first)));
         }
         self.path.back_off();
@@ -245,7 +311,7 @@ impl Linux {
     pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
         if self.path.validate(tick, (self.queue.acked(), self.queue.next()), outstanding, limited) {
             // An application that waits for room to write is not what limits the connection.
-            let free = self.stage == Stage::Open && !self.application.waits();
+            let free = self.repair.stage() == Stage::Open && !self.application.waits();
             self.path.shrink_unused(tick, free);
         }
     }

@@ -193,12 +193,12 @@ impl LinuxSender {
         }
         let linux = &mut self.linux;
         linux.remember();
-        let [before, marks, _] = linux.reductions();
+        let [before, marks, _] = linux.repair().reductions();
         let (acked, window, from) = (linux.acked(), f64::from(linux.cwnd()), out.len());
         let timeouts = self.counters.timeouts;
         self.act(out, act);
         let linux = &self.linux;
-        let [after, marks_after, _] = linux.reductions();
+        let [after, marks_after, _] = linux.repair().reductions();
         let (progress, next) = (linux.acked() > acked, linux.acked());
         self.last_excused &= after == before;
         if after > before && marks_after == marks {
@@ -259,14 +259,18 @@ impl LinuxSender {
 
     pub(super) fn reductions(&self) -> Reductions {
         let repairs = self.counters.early_repairs;
-        let [all, by_marks, undone] = self.linux.reductions();
+        let [all, by_marks, undone] = self.linux.repair().reductions();
         let excused = self.counters.excused_reductions + repairs;
         Reductions { all: all + repairs, by_marks, excused, undone }
     }
 
     pub(super) fn reduced_to(&self) -> f64 {
         let linux = &self.linux;
-        f64::from(if self.last_excused { linux.cwnd() } else { linux.reduced_to() })
+        f64::from(if self.last_excused {
+            linux.cwnd()
+        } else {
+            linux.path().reduced_to(linux.repair().last_was_timeout())
+        })
     }
 
     pub(super) fn known_round_trip(&self) -> Option<(u64, u64)> {

@@ -79,6 +79,9 @@ impl Path {
         excused: bool,
         context: &AckContext,
     ) {
+        if !self.is_for_class() {
+            return;
+        }
         let sample = self.sample((heard, delivery), flight, excused, context);
         let LinuxLaw::Foreign(law) = &mut self.law else { return };
         if let Some((segments, us)) = sample.rate {

@@ -1,0 +1,215 @@
+//! How losses are found and repaired: the stage of the connection, RACK and the probe of the tail,
+//! reductions of the window and whether one was for nothing.
+
+mod acked;
+mod excuse;
+mod probe;
+mod rack;
+mod sack;
+mod stage;
+mod undo;
+
+use serde::{Deserialize, Serialize};
+
+use super::application::Application;
+use super::clock::{Reading, ticks};
+use super::context::{AckContext, Stage};
+use super::options::LinuxOptions;
+use super::path::Path;
+use super::peer::Peer;
+use super::queue::{Plain, Queue};
+use super::timer::{LinuxTimer, Purpose};
+use excuse::{ReducedBy, ReductionLog};
+use rack::Rack;
+use undo::Undo;
+
+/// What may be sent besides new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rexmit {
+    None,
+    Lost,
+    /// New data first (F-RTO).
+    New,
+}
+
+/// What a repair works on, at one instant.
+pub(crate) struct Site<'a> {
+    pub(super) now: Reading,
+    pub(super) timer: &'a mut LinuxTimer,
+    pub(super) path: &'a mut Path,
+    pub(super) queue: &'a mut Queue,
+    pub(super) application: &'a Application,
+    pub(super) peer: &'a Peer,
+    pub(super) options: &'a LinuxOptions,
+}
+
+impl Site<'_> {
+    /// Restarts the timer for the time-out (RFC 6298 section 5.3; `tcp_rearm_rto`).
+    pub(super) fn rearm(&mut self) {
+        if self.queue.is_empty() {
+            self.timer.clear();
+            return;
+        }
+        let counted = matches!(self.timer.purpose(), Some(Purpose::Probe | Purpose::Reordering));
+        // After a probe or RACK's timer it counts from when the first segment was sent.
+        let wait = match counted {
+            true => ticks(self.path.timeout_left(self.queue, self.now).max(1) as u64),
+            false => self.path.rto(),
+        };
+        self.set_timer(Purpose::Timeout, wait);
+    }
+
+    /// Sets the timer so many ticks ahead, and behind what the pace lets go next.
+    pub(super) fn set_timer(&mut self, purpose: Purpose, ticks: u64) {
+        let wait = ticks + self.path.pace().ticks(self.now.ns);
+        self.timer.set(self.now, purpose, wait.min(self.options.rto_max));
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Repair {
+    stage: Stage,
+    /// What was to be sent next when the stage last changed for the worse.
+    high: u64,
+    rack: Rack,
+    /// By how many segments the network reorders, and whether it was seen to.
+    reordering: u32,
+    reordering_seen: bool,
+    undo: Undo,
+    /// What was to be sent next at the last probe, and whether that sent a segment again.
+    probed: Option<u64>,
+    probe_again: bool,
+    frto: bool,
+    /// Whether the next new segment says that the window was reduced.
+    tells_reduction: bool,
+    /// Time-outs since the last progress, and ever.
+    timeouts: u32,
+    timeouts_ever: u64,
+    duplicates_heard: u64,
+    recoveries: u64,
+    reductions: ReductionLog,
+}
+
+impl Repair {
+    pub(super) fn new(options: &LinuxOptions) -> Self {
+        Self {
+            stage: Stage::Open,
+            high: 0,
+            rack: Rack::new(),
+            reordering: options.reordering,
+            reordering_seen: false,
+            undo: Undo::default(),
+            probed: None,
+            probe_again: false,
+            frto: false,
+            tells_reduction: false,
+            timeouts: 0,
+            timeouts_ever: 0,
+            duplicates_heard: 0,
+            recoveries: 0,
+            reductions: ReductionLog::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// By how many segments the network reorders, and time-outs since the last progress.
+    pub(super) fn counts(&self) -> (u32, u32) {
+        (self.reordering, self.timeouts)
+    }
+
+    /// How often the timer ran out, and how many repairs began before it did.
+    pub(super) fn totals(&self) -> [u64; 2] {
+        [self.timeouts_ever, self.recoveries]
+    }
+
+    /// Whether nothing is being repaired or probed.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.stage == Stage::Open && self.probed.is_none() && !self.reductions.excused
+    }
+
+    /// Whether ACKs besides leave nothing to be done but that the last of them is noted.
+    #[inline]
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.tells_reduction && self.rack.is_at_rest()
+    }
+
+    /// Whether the window shrinks.
+    #[inline]
+    pub(super) fn reduces(&self) -> bool {
+        self.stage.reduces()
+    }
+
+    /// Whether the losses that are being repaired are excused.
+    pub(super) fn is_excused(&self) -> bool {
+        self.reductions.excused
+    }
+
+    /// Whether the network reorders more than is usual.
+    pub(super) fn reorders(&self, options: &LinuxOptions) -> bool {
+        self.reordering > options.reordering
+    }
+
+    /// New data are acknowledged.
+    #[inline]
+    pub(super) fn note_progress(&mut self) {
+        self.timeouts = 0;
+    }
+
+    /// Segments are acknowledged that went once, of which these are the last; all below `end` are.
+    #[inline]
+    pub(super) fn take_plain(&mut self, us: u64, plain: &Plain, end: u64) {
+        self.rack.advance((plain.last_at, end), us.saturating_sub(plain.last_at));
+    }
+
+    /// Whether a segment that goes now says that the window was reduced.
+    #[inline]
+    pub(super) fn tell_reduction(&mut self) -> bool {
+        std::mem::take(&mut self.tells_reduction)
+    }
+
+    /// The SYN goes at `ms`.
+    pub(super) fn call(&mut self, ms: u64) {
+        self.undo.note_repair(ms);
+    }
+
+    /// Whether the SYN went again for nothing, since the first is what the ACK echoes.
+    pub(super) fn take_call(&mut self, echo: Option<u64>) -> bool {
+        echo.is_some() && echo == self.undo.forget_repairs()
+    }
+
+    /// The SYN was lost.
+    pub(super) fn miss_call(&mut self) {
+        self.timeouts_ever += 1;
+    }
+
+    /// What window laws may read.
+    #[inline(always)]
+    pub(super) fn context(&self, site: &Site) -> AckContext {
+        site.path.context(site.now, site.queue, site.peer, self.standing())
+    }
+
+    /// The stage, and whether there was a time-out since the last progress.
+    #[inline(always)]
+    pub(super) fn standing(&self) -> (Stage, bool) {
+        (self.stage, self.timeouts > 0)
+    }
+
+    fn set_stage(&mut self, site: &mut Site, stage: Stage) {
+        site.path.enter(stage, &self.context(site));
+        self.stage = stage;
+        self.reductions.excused &= stage == Stage::Recovery;
+    }
+
+    /// Takes a segment for lost, or for lost again.
+    fn mark_lost(&mut self, site: &mut Site, seq: u64) {
+        let Some(stamp) = site.queue.mark_lost(seq) else { return };
+        if !self.reductions.excused {
+            site.path.lose(seq, &stamp, site.queue.totals());
+        }
+    }
+}

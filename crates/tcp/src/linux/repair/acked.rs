@@ -1,0 +1,121 @@
+//! What the cumulative ACK takes away, and the round trips that follow from it.
+
+use super::{Repair, Site};
+use crate::linux::queue::{AGAIN, EVER, SACKED};
+use crate::linux::{Arrival, Heard};
+
+impl Repair {
+    /// Takes away what is acknowledged. `high` is the highest segment reported before this ACK.
+    pub(crate) fn take_acked(
+        &mut self,
+        site: &mut Site,
+        ack: &Arrival,
+        high: u64,
+        heard: &mut Heard,
+    ) {
+        let us = site.now.us;
+        let mut lowest = site.queue.next();
+        let mut sent_at = None;
+        let mut count: u32 = 0;
+        let (plain, begins) = (site.queue.counts()[0] == 0, site.queue.all().start);
+        while let Some((seq, sent)) = site.queue.first_acked() {
+            if sent.is(AGAIN | EVER) {
+                heard.again_acked = true;
+            } else if !sent.is(SACKED) {
+                sent_at = Some((sent_at.map_or(sent.at(), |(first, _)| first), sent.at()));
+                lowest = lowest.min(seq);
+                heard.original |= seq < self.high;
+            }
+            if site.options.sack && !sent.is(SACKED) {
+                site.queue.count_delivered(1, ack.ece);
+                let early = sent.is(AGAIN | EVER) && site.peer.echoes_before(sent.at() / 1000);
+                if !early {
+                    self.rack_advance(site, seq, &sent);
+                }
+            }
+            site.path.deliver(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
+            site.queue.pop(&sent);
+            count += 1;
+        }
+        heard.acked = count > 0;
+        let short = count == 1 && site.application.lengths().lacking(begins) > 0;
+        let alone = heard.newest.prior().is_some_and(|prior| prior + 1 == site.queue.totals().0);
+        // What a receiver has of one short segment it may acknowledge late (`tcp_clean_rtx_queue`).
+        heard.delayed = short && plain && alone && !(heard.again_acked || heard.ece);
+        heard.reneged = site.queue.head().is_some_and(|head| head.is(SACKED));
+        let rtt = self.take_round_trip(site, us, sent_at, heard);
+        if heard.acked {
+            heard.set_timer = true;
+            if site.options.sack {
+                if lowest < high {
+                    self.check_reordering(site, lowest);
+                }
+            } else {
+                if site.queue.remove_duplicates(count, ack.ece) {
+                    self.reorder(site, site.queue.outstanding() + count);
+                }
+                heard.original &= !heard.again_acked;
+            }
+        } else if let (Some(sacked), Some(head)) = (heard.first_sent, site.queue.head()) {
+            // The round trip is of data sent before the head was last sent: no reason to wait
+            // longer for it.
+            heard.set_timer |= us - sacked > us - head.at();
+        }
+        site.path.measured(rtt, &self.context(site));
+        heard.rtt = rtt;
+    }
+
+    /// Takes the round trip that an ACK measures, by what was acknowledged, else reported, else by
+    /// its time stamp; returns the one that the law hears of.
+    fn take_round_trip(
+        &mut self,
+        site: &mut Site,
+        us: u64,
+        sent_at: Option<(u64, u64)>,
+        heard: &Heard,
+    ) -> Option<u64> {
+        let sent_at = sent_at.filter(|_| !heard.again_acked);
+        let mut measured = sent_at.map(|(first, _)| us - first);
+        let mut last = sent_at.map(|(_, last)| us - last);
+        if let (Some(first), Some(sacked)) = (heard.first_sent, heard.last_sent) {
+            last = Some(us - sacked);
+            measured = measured.or(Some(us - first));
+        }
+        if measured.is_none() && heard.acked {
+            measured = site.peer.echoed_round_trip(us);
+            last = measured;
+        }
+        let measured = measured?;
+        site.path.measure(
+            measured,
+            last.unwrap_or(measured),
+            site.queue.acked(),
+            site.queue.next(),
+        );
+        last
+    }
+
+    /// Without SACK duplicate ACKs stand for segments that arrived.
+    pub(super) fn add_duplicates(&mut self, site: &mut Site, count: u32, ece: bool) {
+        if site.queue.add_duplicates(count, ece) {
+            self.reorder(site, site.queue.outstanding());
+        }
+    }
+
+    /// The network reorders by so many segments.
+    fn reorder(&mut self, site: &Site, segments: u32) {
+        self.reordering = segments.min(site.options.reordering_max);
+        self.reordering_seen = true;
+    }
+
+    /// What the blocks and flags of an ACK say.
+    pub(crate) fn take_reports(&mut self, site: &mut Site, ack: &Arrival, before: u64) -> Heard {
+        let mut heard = Heard { reordered: site.queue.next(), ..Heard::default() };
+        if site.options.sack && !ack.blocks.is_empty() {
+            heard = self.take_blocks(site, ack.blocks, before);
+        }
+        heard.ece = ack.ece && site.options.ecn;
+        site.queue.count_delivered(heard.delivered, heard.ece);
+        heard
+    }
+}
