@@ -9,12 +9,12 @@ mod alone;
 mod application;
 mod clock;
 mod context;
-mod estimator;
 mod face;
 mod fast_path;
 mod group;
 mod hear;
 mod hystart_plus_plus;
+mod info;
 mod law;
 mod options;
 mod pace;
@@ -24,6 +24,7 @@ mod persist;
 mod queue;
 mod rate;
 mod repair;
+mod round_trip;
 mod send;
 mod timer;
 mod unsent;
@@ -41,6 +42,7 @@ use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use context::AckContext;
 pub use context::Stage;
+pub use info::Info;
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use path::Path;
@@ -151,11 +153,11 @@ impl Linux {
         let again = self.peer.calls_again() > 0;
         let echoed = || self.peer.echoed_round_trip(now.us);
         match if again { echoed() } else { Some(rtt) } {
-            Some(rtt) => self.path.measure(rtt, rtt, 1, 1),
-            None => self.path.measure_nothing(),
+            Some(rtt) => self.path.round_trip_mut().measure(rtt, rtt, 1, 1),
+            None => self.path.round_trip_mut().measure_nothing(),
         }
         self.peer.forget_widest();
-        self.take_window(window);
+        self.peer.take_window(window, &mut self.application, 1);
         self.timer.clear();
         let context = self.context(now);
         self.path.open(&context);
@@ -175,15 +177,7 @@ impl Linux {
         }
         self.push(now, out);
         if self.application.waits() {
-            self.make_room(now.tick, self.queue.in_flight());
-        }
-    }
-
-    #[inline]
-    fn take_window(&mut self, bytes: u64) {
-        if self.peer.take_window(bytes) {
-            self.application.bound_segments(bytes, self.queue.next());
-            self.peer.bound_segments(self.application.mss());
+            self.application.make_room(&mut self.path, now.tick, self.queue.in_flight());
         }
     }
 
@@ -192,15 +186,25 @@ impl Linux {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let paced = self.path.pace().deadline().map(|ns| self.clock.at_ns(ns));
-        let class = self.path.class_deadline().filter(|_| !self.is_over());
+        // A law has nothing to decide once all is delivered that there will be.
+        let over = || self.application.is_closed() && self.queue.is_empty() && !self.has_data();
+        let class = self.path.class_deadline().filter(|_| !over());
         earliest(earliest(self.timer.deadline(), paced), class)
     }
 
     /// The timer runs out. Does nothing before its time.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let now = self.clock.read(now);
-        self.on_pacing(now, out);
-        self.on_class_timer(now, out);
+        if self.path.pace_mut().take(now.ns) {
+            self.let_go(now, out);
+        }
+        if self.path.take_class_timer(now.now) {
+            self.begin_for_class();
+            let (context, holds) = (self.context(now), self.repair.holds());
+            self.path.ask_after_timer(&context, holds);
+            self.path.settle_for_class(&context, self.queue.outstanding());
+            self.let_go(now, out);
+        }
         let Some(purpose) = self.timer.take(now.now) else { return };
         self.begin_for_class();
         match purpose {
@@ -210,7 +214,15 @@ impl Linux {
             }
             Purpose::Probe => return self.send_probe(now, out),
             Purpose::Persist => return self.probe_window(now, out),
-            Purpose::Reordering => self.on_reordering_timeout(now, out),
+            Purpose::Reordering => {
+                let (repair, mut site) = self.site(now);
+                if repair.take_late(&mut site) {
+                    self.send_lost(now, out);
+                }
+                if self.timer.purpose() != Some(Purpose::Timeout) {
+                    self.site(now).1.rearm();
+                }
+            }
         }
         if self.queue.acked() > 0 {
             self.path.settle_for_class(&self.context(now), self.queue.outstanding());
@@ -231,56 +243,13 @@ impl Linux {
         &self.application
     }
 
+    pub(crate) fn application_mut(&mut self) -> &mut Application {
+        &mut self.application
+    }
+
     #[inline]
     pub(crate) fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Congestion window in segments.
-    #[must_use]
-    pub fn cwnd(&self) -> u32 {
-        self.path.cwnd()
-    }
-
-    /// Slow-start threshold in segments; 2,147,483,647: not set yet.
-    #[must_use]
-    pub fn ssthresh(&self) -> u32 {
-        self.path.ssthresh()
-    }
-
-    /// Where the connection stands.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
-        self.repair.stage()
-    }
-
-    /// Smoothed round trip, its deviation, and the time-out, in microseconds.
-    #[must_use]
-    pub fn times_us(&self) -> (u64, u64, u64) {
-        (
-            self.path.estimator().srtt_8() >> 3,
-            self.path.estimator().deviation(),
-            1000 * self.path.rto(),
-        )
-    }
-
-    /// Segments outstanding, reported, lost, sent again, and by how many the network reorders.
-    #[must_use]
-    pub fn counts(&self) -> [u32; 5] {
-        let [sacked, lost, again] = self.queue.counts();
-        [self.queue.outstanding(), sacked, lost, again, self.repair.counts().0]
-    }
-
-    /// What else a kernel tells of a connection: the shortest round trip in microseconds if one was
-    /// measured, doublings of the time-out, time-outs since the last progress, segments delivered
-    /// and sent again in all, and the pacing rate in bytes a second.
-    #[must_use]
-    pub fn details(&self) -> (Option<u64>, [u64; 5]) {
-        let (backoff, timeouts) =
-            (u64::from(self.path.backoff()), u64::from(self.repair.counts().1));
-        let rate = self.path.pace().rate();
-        let counts = [backoff, timeouts, self.queue.totals().0, self.queue.sent().1, rate];
-        (self.path.shortest(), counts)
     }
 
     /// Whether segment `seq`, which is outstanding, tells the receiver to hand over what it has
@@ -291,28 +260,10 @@ impl Linux {
         self.queue.all().contains(&seq) && self.queue.get(seq).is(marks)
     }
 
-    /// One past the highest segment sent.
-    #[must_use]
-    pub fn next(&self) -> u64 {
-        self.queue.next()
-    }
-
     /// Bytes of data in all segments below `seq`.
     #[must_use]
     pub fn bytes_before(&self, seq: u64) -> u64 {
         self.application.lengths().before(seq)
-    }
-
-    /// The first segment that begins at this byte, from 0, or behind it.
-    #[must_use]
-    pub fn first_from(&self, byte: u64) -> u64 {
-        self.application.lengths().first_from(byte)
-    }
-
-    /// All below are acknowledged.
-    #[must_use]
-    pub fn acked(&self) -> u64 {
-        self.queue.acked()
     }
 }
 
@@ -333,25 +284,6 @@ impl Linux {
         }
     }
 
-    /// Its own timer, if that is due.
-    fn on_class_timer(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        if !self.path.take_class_timer(now.now) {
-            return;
-        }
-        self.begin_for_class();
-        let holds = !self.repair.reduces() && !self.repair.is_excused();
-        self.path.ask_after_timer(&self.context(now), holds);
-        self.path.settle_for_class(&self.context(now), self.queue.outstanding());
-        self.let_go(now, out);
-    }
-
-    /// What waited for the pace may leave.
-    fn on_pacing(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        if self.path.pace_mut().take(now.ns) {
-            self.let_go(now, out);
-        }
-    }
-
     /// What is lost goes again, then what is new, as far as the window allows.
     fn let_go(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.queue.has_unrepaired() && self.path.cwnd() > self.queue.in_flight() {
@@ -362,13 +294,8 @@ impl Linux {
 }
 
 impl Linux {
-    /// Whether all is delivered that there will be.
-    fn is_over(&self) -> bool {
-        self.application.is_closed() && self.queue.is_empty() && !self.has_data()
-    }
-
     fn has_data(&self) -> bool {
-        self.queue.next() < self.application.limit()
+        self.application.has_more(self.queue.next())
     }
 
     /// What window laws may read.
@@ -388,10 +315,6 @@ impl Linux {
             options: &self.options,
         };
         (&mut self.repair, site)
-    }
-
-    fn rearm(&mut self, now: Reading) {
-        self.site(now).1.rearm();
     }
 
     fn schedule_probe(&mut self, now: Reading, from_now: bool) -> bool {

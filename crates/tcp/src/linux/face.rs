@@ -1,19 +1,15 @@
 //! The sender of Linux behind the face that all senders have.
 
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Bytes, Time};
 
 use super::clock::{ticks, whole_us};
 use super::timer::Purpose;
 use super::unsent::UNBOUNDED;
-use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
+use super::{Arrival, Congestion, Linux, LinuxOptions};
 use crate::config::{Config, SlowStart, WindowLaw};
 use crate::foreign::{self, Classes};
 use crate::receive::linux::syn_options;
 use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
-use crate::sender::State;
-
-/// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
-const LINEAR_SYNS: u32 = 4;
 
 impl LinuxOptions {
     /// What the parameters of an endpoint say.
@@ -77,7 +73,8 @@ impl Linux {
         if config.initial_ssthresh < config.window {
             sender.path.begin_with_threshold(config.initial_ssthresh);
         }
-        sender.take_window(u64::from(config.window) * sender.options.payload);
+        let window = u64::from(config.window) * sender.options.payload;
+        sender.peer.take_window(window, &mut sender.application, sender.queue.next());
         sender
     }
 
@@ -92,22 +89,7 @@ impl Linux {
         self.queue.call();
         self.queue.count_again(u32::from(again));
         self.emit(0, again, SegmentFlags::default(), out);
-        self.timer.set(now, Purpose::Timeout, self.path.rto());
-    }
-
-    /// The SYN was lost: it goes again, the first times at the same pace.
-    pub(super) fn restart(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.repair.miss_call();
-        if self.peer.calls_again() + 1 >= LINEAR_SYNS {
-            self.path.back_off();
-        }
-        self.start(now, out);
-    }
-
-    /// The application is about to [supply](Self::supply) so many bytes in all, and `closes` behind
-    /// them.
-    pub(crate) fn prepare(&mut self, bytes: u64, closes: bool) {
-        self.application.prepare(bytes, closes, self.queue.next());
+        self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
     }
 
     /// The application has so many bytes of data in all, and `closes` behind them.
@@ -170,17 +152,6 @@ impl Linux {
         self.write_more(now, out);
     }
 
-    /// Whether any segment may be shorter than others: the last of a group.
-    pub(crate) fn makes_parts(&self) -> bool {
-        self.application.makes_parts()
-    }
-
-    /// One past the last segment of all that the application is to write, if what has not been sent
-    /// goes in whole segments.
-    pub(crate) fn end(&self) -> u64 {
-        self.application.end(self.queue.next())
-    }
-
     /// What the header of its SYN is longer by.
     pub(crate) fn syn_options(&self) -> Bytes {
         syn_options(self.options.timestamps)
@@ -188,40 +159,7 @@ impl Linux {
 
     /// What a segment that goes out now carries besides.
     pub(crate) fn stamps(&self, now: Time, flags: SegmentFlags) -> SegmentOptions {
-        self.stamps_at(self.clock.us(now), flags)
-    }
-
-    #[inline]
-    pub(super) fn stamps_at(&self, us: u64, flags: SegmentFlags) -> SegmentOptions {
-        let stamp = (us / 1000) as u32;
-        SegmentOptions { stamp, echo: self.peer.stamp(), flags, marked: false }
-    }
-
-    pub(crate) fn state(&self) -> State {
-        match self.repair.stage() {
-            Stage::Open if self.path.in_slow_start() => State::SlowStart,
-            Stage::Open => State::CongestionAvoidance,
-            Stage::Disorder => State::Disorder,
-            Stage::Cwr => State::Cwr,
-            Stage::Recovery => State::Recovery,
-            Stage::Loss => State::Loss,
-        }
-    }
-
-    /// How many segments were sent, how many of them again, how often the timer ran out, and how
-    /// many repairs began before it did.
-    pub(crate) fn totals(&self) -> [u64; 4] {
-        {
-            let ((sent, again), [timeouts, repairs]) = (self.queue.sent(), self.repair.totals());
-            [sent, again, timeouts, repairs]
-        }
-    }
-
-    /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
-    #[must_use]
-    pub fn echoed(&self, now: Time, echo: u64) -> Time {
-        let ms = (self.clock.us(now) / 1_000).saturating_sub(echo).max(1);
-        Time::from_ps(now.as_ps().saturating_sub(Span::from_ms(ms).as_ps()))
+        self.peer.options(self.clock.tick(now), flags)
     }
 
     /// The SYN went so many times more than once before the connection was there.
@@ -231,21 +169,5 @@ impl Linux {
         if times > 1 {
             self.path.begin_with_one();
         }
-    }
-
-    /// Where the application keeps the connection open, no FIN follows what it writes.
-    pub(crate) fn stay_open(&mut self) {
-        self.application.stay_open();
-    }
-
-    /// Segments carry so many bytes of SACK blocks from now on.
-    pub(crate) fn reserve(&mut self, blocks: u64) {
-        self.application.reserve(blocks, self.queue.next());
-    }
-
-    /// Whether segment `seq` is a FIN alone.
-    #[inline]
-    pub(crate) fn is_fin(&self, seq: u64) -> bool {
-        self.application.is_fin(seq)
     }
 }

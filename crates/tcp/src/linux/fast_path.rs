@@ -5,7 +5,7 @@
 
 use burstlab_units::{Bytes, Time};
 
-use super::clock::{Reading, ticks};
+use super::clock::Reading;
 use super::queue::Plain;
 use super::timer::Purpose;
 use super::{Linux, Stage};
@@ -33,11 +33,6 @@ impl Outlet for Vec<Transmission> {
 }
 
 impl Linux {
-    /// Whether no timer runs out at `now` or before.
-    pub(crate) fn is_in_time(&self, now: Time) -> bool {
-        self.poll_timeout().is_none_or(|due| due > now)
-    }
-
     /// ACKs come for segments below `end`. Takes those in front that are on
     /// the fast path and surely come before a timer runs out; returns how many.
     pub(crate) fn on_acks_fast(
@@ -62,12 +57,15 @@ impl Linux {
             let Some(options) = wires.carried(next) else { break };
             let Some(plain) = self.queue.take_plain(next) else { break };
             wires.hear(at, next);
-            self.hear_plain(&options);
-            self.take_fast(now, &plain);
+            self.take_fast(now, &options, &plain);
             let others = self.queue.outstanding();
             self.push_fast(now, others, wires);
             if !self.has_data() || self.application.is_bounded() {
-                self.make_room(now.tick, self.queue.in_flight().min(others + 1));
+                self.application.make_room(
+                    &mut self.path,
+                    now.tick,
+                    self.queue.in_flight().min(others + 1),
+                );
                 self.write_more_fast(now, wires);
             }
             last = Some((now.us, plain, others));
@@ -77,28 +75,29 @@ impl Linux {
             self.repair.take_plain(us, &plain, self.queue.acked());
             self.path.pace_by_window(others);
             if !self.application.is_done() {
-                self.write_single();
+                self.application.write_single(&self.queue, &self.peer);
             }
             debug_assert_eq!(self.repair.stage(), Stage::Open, "nothing is repaired");
         }
         taken
     }
 
-    /// What an ACK carries.
+    /// What an ACK carries, and what it acknowledges.
     #[inline(always)]
-    fn hear_plain(&mut self, options: &AckOptions) {
+    fn take_fast(&mut self, now: Reading, options: &AckOptions, plain: &Plain) {
         self.peer.take_stamp(options.stamp);
         self.peer.take_echo(Some(u64::from(options.echo)));
         self.repair.note_progress();
-        self.take_window(u64::from(options.window));
-    }
-
-    /// These are there.
-    #[inline(always)]
-    fn take_fast(&mut self, now: Reading, plain: &Plain) {
-        self.path.deliver_plain(plain.last_at);
+        let window = u64::from(options.window);
+        self.peer.take_window(window, &mut self.application, self.queue.next());
+        self.path.rate_mut().take_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
-        self.path.measure(now.us - plain.first_at, rtt, self.queue.acked(), self.queue.next());
+        self.path.round_trip_mut().measure(
+            now.us - plain.first_at,
+            rtt,
+            self.queue.acked(),
+            self.queue.next(),
+        );
         let context = self.context(now);
         self.path.measured(Some(rtt), &context);
         self.path.arrives(&context);
@@ -111,19 +110,15 @@ impl Linux {
     fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
             let sent = self.write_freely(now, others, out);
-            let outstanding = others + sent;
-            let limited = outstanding >= self.path.cwnd();
-            if sent > 0 || limited {
-                self.validate(now.tick, outstanding, limited);
-            }
+            self.end_write(now.tick, sent, false);
             match sent {
                 0 => _ = self.schedule_probe(now, true),
-                _ => self.schedule_probe_fast(now, [others, outstanding]),
+                _ => self.site(now).1.schedule_probe_after(others),
             }
             return;
         }
         if !self.schedule_probe(now, true) {
-            self.rearm(now);
+            self.site(now).1.rearm();
         }
         if self.has_data() {
             self.write_all_freely(now, out);
@@ -144,16 +139,16 @@ impl Linux {
         let (alone, flight) = (self.queue.is_empty(), self.queue.in_flight());
         let sent = self.write_freely(now, flight, out);
         if sent > 0 {
-            self.make_room(now.tick, flight + 1);
+            self.application.make_room(&mut self.path, now.tick, flight + 1);
         }
         if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
-            self.rearm(now);
+            self.site(now).1.rearm();
         }
         self.end_write(now.tick, sent, false);
         if sent > 0 {
             self.schedule_probe(now, false);
         } else if alone {
-            self.check_persist(now);
+            self.site(now).1.check_persist();
         }
     }
 
@@ -167,13 +162,10 @@ impl Linux {
         if end <= self.queue.next() {
             return 0;
         }
-        let alone = self.queue.is_empty();
-        if flight == 0 {
-            self.note_sending(now);
-        }
-        let mut stamp = self.path.stamp(now, alone, flight, self.queue.totals());
+        let standing = self.repair.standing();
+        let mut stamp = self.path.stamp(now, flight, (&self.queue, &self.peer), standing);
         let first = self.queue.next();
-        let mut run = self.first_run(now.us);
+        let mut run = self.first_run(now.tick);
         while self.queue.next() < end {
             run.first = self.queue.next();
             let (behind, pushes) = self.application.up_to_push(run.first, end);
@@ -190,7 +182,7 @@ impl Linux {
 
     /// The first of the segments that go out now, whichever it is.
     #[inline(always)]
-    fn first_run(&mut self, us: u64) -> SentRun {
+    fn first_run(&mut self, ms: u64) -> SentRun {
         let reduced = self.repair.tell_reduction();
         let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
         SentRun {
@@ -200,29 +192,7 @@ impl Linux {
             size: Bytes::new(self.options.segment_size),
             cwnd: self.path.cwnd(),
             ssthresh: self.path.ssthresh(),
-            options: self.stamps_at(us, flags),
-        }
-    }
-
-    /// After an ACK that let segments go behind `others` that were outstanding: sets the timer for
-    /// a probe, as the ACK does, then for the time-out, as the first segment does, and for a
-    /// probe again. There are probes, and there is no pacing.
-    #[inline(always)]
-    fn schedule_probe_fast(&mut self, now: Reading, [others, all]: [u32; 2]) {
-        let left = self.path.timeout_left(&self.queue, now);
-        let most = self.path.probe_wait(all);
-        if left > most as i64 * 1_000 && self.options.rto_max > most {
-            // The time-out is later than the probe.
-            return self.timer.set_anew(now, Purpose::Probe, most);
-        }
-        let before = if others == 1 { self.path.probe_wait(1) } else { most };
-        let wait = ticks(left.max(1) as u64);
-        let timeout = wait.min(self.options.rto_max);
-        let probe = if left > 0 { most.min(wait) } else { most };
-        // Set for the same tick thrice it stays where it is in the wheel.
-        match timeout == probe && timeout == before.min(self.path.rto()) {
-            true => self.timer.set(now, Purpose::Probe, probe),
-            false => self.timer.set_anew(now, Purpose::Probe, probe),
+            options: self.peer.options(ms, flags),
         }
     }
 }

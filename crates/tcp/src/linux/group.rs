@@ -60,7 +60,7 @@ impl Linux {
         }
         let Some(first) = self.queue.head() else { return false };
         // An ACK that is not expected soon is not waited for.
-        let srtt = self.path.estimator().srtt_8() * 125;
+        let srtt = self.path.round_trip().srtt_8() * 125;
         if first.ns + srtt > now.ns + (srtt >> 1).min(SOON_NS) {
             return false;
         }

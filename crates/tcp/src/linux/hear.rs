@@ -28,13 +28,18 @@ impl Linux {
         let window = advanced || wider || ack.with_data;
         self.queue.acknowledge(ack.next);
         if window {
-            self.take_window(ack.window);
+            self.peer.take_window(ack.window, &mut self.application, self.queue.next());
         }
         let (repair, mut site) = self.site(now);
         let mut heard = repair.take_reports(&mut site, ack, before);
         (heard.advanced, heard.window) = (advanced, window);
         if !outstanding {
-            return self.on_idle_ack(now, before, &mut heard);
+            site.path.arrives(&repair.context(&site));
+            if heard.duplicate {
+                repair.on_dubious(&mut site, before, 0, &mut heard);
+            }
+            site.check_window();
+            return repair.take_probe_ack(&mut site, &heard);
         }
         repair.take_acked(&mut site, ack, high, &mut heard);
         site.path.arrives(&repair.context(&site));
@@ -54,19 +59,6 @@ impl Linux {
         let delivery = Delivery { delivered: delivered as u32, lost: lost as u32, advanced };
         self.control(now, (&heard, delivery), flight);
         self.send_repairs(now, rexmit, out);
-    }
-
-    /// Nothing was outstanding.
-    fn on_idle_ack(&mut self, now: Reading, before: u64, heard: &mut Heard) {
-        let context = self.context(now);
-        self.path.arrives(&context);
-        let (repair, mut site) = self.site(now);
-        if heard.duplicate {
-            repair.on_dubious(&mut site, before, 0, heard);
-        }
-        self.persist_on_ack(now);
-        let (repair, mut site) = self.site(now);
-        repair.take_probe_ack(&mut site, heard);
     }
 
     /// An ACK that was overtaken: only what it reports counts.

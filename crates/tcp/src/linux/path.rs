@@ -4,47 +4,29 @@
 mod by_class;
 mod reduction;
 
-use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
 
 use super::Heard;
-use super::clock::{Reading, ticks};
+use super::clock::Reading;
 use super::context::{AckContext, Stage};
-use super::estimator::MdevEstimator;
 use super::hystart_plus_plus::HystartPlusPlus;
 use super::law::{Event, LinuxLaw};
 use super::options::{GROUP_BYTES, LinuxOptions};
 use super::pace::Pace;
 use super::peer::Peer;
 use super::queue::Queue;
-use super::rate::{Newest, Rate, Sample, Stamp};
+use super::rate::{Rate, Sample, Stamp};
+use super::round_trip::RoundTrip;
 use super::window::{LinuxWindow, current_ssthresh};
 use crate::config::SlowStart;
-use crate::rto::RttView;
 pub(super) use reduction::{Delivery, Earlier};
-
-/// What a timer of RACK or of a probe waits for beyond what was computed: two ticks.
-pub(super) const TIMEOUT_LEAST_US: u64 = 2_000;
-/// `TCP_TIMEOUT_FALLBACK` in ticks.
-const RTO_UNKNOWN: u64 = 3_000;
-/// A probe of the receiver's window waits for so many ticks at least: `TCP_RTO_MIN`.
-const PERSIST_LEAST: u64 = 200;
-/// That wait doubles at most so often: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
-const PERSIST_DOUBLINGS: u32 = 10;
-/// Probes after which the count of doublings stays as it is: `tcp_retries2`.
-const PERSIST_RETRIES: u32 = 15;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Path {
     window: LinuxWindow,
     law: LinuxLaw,
     start: Option<HystartPlusPlus>,
-    estimator: MdevEstimator,
-    /// The time-out in ticks, with back-off, and its doublings.
-    rto: u64,
-    backoff: u32,
-    rto_initial: u64,
-    rto_max: u64,
+    round_trip: RoundTrip,
     rate: Rate,
     pace: Pace,
     /// When data were last sent, in ticks.
@@ -63,11 +45,7 @@ impl Path {
             law: LinuxLaw::new(options),
             start: (options.slow_start == SlowStart::HystartPlusPlus)
                 .then(|| HystartPlusPlus::new(options.pacing)),
-            estimator: MdevEstimator::new(options.rto_min_us),
-            rto: options.rto_initial,
-            backoff: 0,
-            rto_initial: options.rto_initial,
-            rto_max: options.rto_max,
+            round_trip: RoundTrip::new(options),
             rate: Rate::default(),
             pace: Pace::new(options),
             last_sent: 0,
@@ -99,7 +77,7 @@ impl Path {
         self.window.ssthresh
     }
 
-    pub(super) fn in_slow_start(&self) -> bool {
+    pub(crate) fn in_slow_start(&self) -> bool {
         self.window.in_slow_start()
     }
 
@@ -119,8 +97,18 @@ impl Path {
     }
 
     #[inline]
-    pub(super) fn estimator(&self) -> &MdevEstimator {
-        &self.estimator
+    pub(crate) fn round_trip(&self) -> &RoundTrip {
+        &self.round_trip
+    }
+
+    #[inline]
+    pub(super) fn round_trip_mut(&mut self) -> &mut RoundTrip {
+        &mut self.round_trip
+    }
+
+    #[inline]
+    pub(super) fn rate_mut(&mut self) -> &mut Rate {
+        &mut self.rate
     }
 
     #[inline]
@@ -158,105 +146,13 @@ impl Path {
             repeated,
             delivered_at: self.rate.delivered_at,
             last_sent: self.last_sent,
-            srtt: self.estimator.srtt_8() >> 3,
-            shortest: self.estimator.shortest(),
+            srtt: self.round_trip.srtt_8() >> 3,
+            shortest: self.round_trip.shortest(),
             next_group: self.pace.next(),
             payload: self.payload,
             initial_window: self.initial_window,
             group_most: self.groups.1,
         }
-    }
-}
-
-/// The round trip and the time-out.
-impl Path {
-    /// A round trip was measured, of the first and of the last segment that an ACK is about, in
-    /// microseconds.
-    #[inline]
-    pub(super) fn measure(&mut self, rtt: u64, last: u64, acked: u64, next: u64) {
-        self.estimator.note(last);
-        self.estimator.measure(rtt, acked, next);
-        self.rto = ticks(self.estimator.rto()).min(self.rto_max);
-        self.backoff = 0;
-    }
-
-    /// Ticks until a probe without pacing, where so many segments are outstanding and no time-out
-    /// comes before.
-    #[inline]
-    pub(super) fn probe_wait(&self, outstanding: u32) -> u64 {
-        match self.estimator.srtt_8() {
-            0 => self.rto_initial,
-            // A lone segment's ACK may be delayed.
-            srtt_8 if outstanding == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
-            srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
-        }
-    }
-
-    /// Microseconds until the time-out of the first segment, counted from when it was sent.
-    #[inline]
-    pub(super) fn timeout_left(&self, queue: &Queue, now: Reading) -> i64 {
-        let rto = self.rto as i64 * 1000;
-        queue.head_at().map_or(rto, |at| (at as i64 + rto) - now.us as i64)
-    }
-
-    /// The handshake has shown no round trip (RFC 6298 section 5.7).
-    pub(super) fn measure_nothing(&mut self) {
-        self.rto = RTO_UNKNOWN.min(self.rto_max);
-    }
-
-    /// The time-out in ticks, with back-off.
-    #[inline]
-    pub(crate) fn rto(&self) -> u64 {
-        self.rto
-    }
-
-    /// The time-out doubles.
-    pub(super) fn back_off(&mut self) {
-        self.backoff += 1;
-        self.rto = (self.rto << 1).min(self.rto_max);
-    }
-
-    /// An ACK of new data came, or the receiver's window opened.
-    #[inline]
-    pub(super) fn forget_backoff(&mut self) {
-        self.backoff = 0;
-    }
-
-    /// Ticks until the receiver's window is probed for the first time.
-    pub(super) fn first_persist(&self, ns: u64) -> u64 {
-        (self.rto.max(PERSIST_LEAST) + self.pace.ticks(ns)).min(self.rto_max)
-    }
-
-    /// The same after a probe.
-    pub(super) fn next_persist(&self) -> u64 {
-        let wait = self.rto.max(PERSIST_LEAST) << self.backoff.min(PERSIST_DOUBLINGS);
-        wait.min(self.rto_max)
-    }
-
-    /// A probe of the receiver's window went.
-    pub(super) fn count_persist(&mut self) {
-        self.backoff += u32::from(self.backoff < PERSIST_RETRIES);
-    }
-
-    pub(super) fn backoff(&self) -> u32 {
-        self.backoff
-    }
-
-    pub(crate) fn view(&self) -> RttView {
-        let (samples, total, sample) = self.estimator.measured();
-        RttView {
-            sample: Span::from_us(sample),
-            smoothed: Span::from_us(self.estimator.srtt_8() >> 3),
-            variance: Span::from_us(self.estimator.deviation()),
-            backoff: 1 << self.backoff.min(31),
-            samples,
-            total: Span::from_us(total),
-        }
-    }
-
-    /// The shortest round trip in microseconds, if one was measured.
-    pub(crate) fn shortest(&self) -> Option<u64> {
-        (self.estimator.measured().0 > 0).then(|| self.estimator.shortest())
     }
 }
 
@@ -296,18 +192,6 @@ impl Path {
         self.window.stamp = tick;
     }
 
-    /// The segment with `stamp` that was last sent at `at`, and the last of which is below `end`,
-    /// is delivered.
-    pub(super) fn deliver(&mut self, newest: &mut Newest, at: u64, end: u64, stamp: Stamp) {
-        self.rate.take(newest, at, end, stamp);
-    }
-
-    /// The same of one that was sent once, with all that were before it.
-    #[inline]
-    pub(super) fn deliver_plain(&mut self, at: u64) {
-        self.rate.take_plain(at);
-    }
-
     /// What an ACK says of the rate of delivery; `flight` was in flight before it. `excused`: what
     /// it made lost does not count.
     fn sample(
@@ -325,7 +209,7 @@ impl Path {
             delayed: heard.delayed,
             ..Sample::default()
         };
-        let (us, shortest) = (context.clock.us, self.estimator.shortest());
+        let (us, shortest) = (context.clock.us, self.round_trip.shortest());
         self.rate.sample(us, context.delivered, &heard.newest, shortest, sample)
     }
 
@@ -369,27 +253,31 @@ impl Path {
 
 /// What goes out.
 impl Path {
+    /// Data are sent with so many segments in flight, the first outstanding if `alone`; returns what
+    /// is noted with them.
+    #[inline(always)]
+    pub(super) fn stamp(
+        &mut self,
+        now: Reading,
+        flight: u32,
+        (queue, peer): (&Queue, &Peer),
+        standing: (Stage, bool),
+    ) -> Stamp {
+        if flight == 0 {
+            self.start(&self.context(now, queue, peer, standing));
+        }
+        self.last_sent = now.tick;
+        let (delivered, lost) = queue.totals();
+        self.rate.stamp(now.us, queue.is_empty(), delivered, (flight + 1, lost))
+    }
+
     /// Data are about to be sent while nothing is in flight.
-    pub(super) fn start(&mut self, context: &AckContext) {
+    fn start(&mut self, context: &AckContext) {
         self.law.on_event(Event::Start, &mut self.window, context);
         if self.rate.is_idle() && self.law.paces() {
             self.law.restarts(&mut self.window, context);
             self.update_pacing_rate(0);
         }
-    }
-
-    /// Data are sent with so many segments in flight, the first outstanding if `alone`; `counts`
-    /// are segments delivered and lost so far. Returns what is noted with them.
-    #[inline(always)]
-    pub(super) fn stamp(
-        &mut self,
-        now: Reading,
-        alone: bool,
-        flight: u32,
-        (delivered, lost): (u64, u64),
-    ) -> Stamp {
-        self.last_sent = now.tick;
-        self.rate.stamp(now.us, alone, delivered, (flight + 1, lost))
     }
 
     /// A group of so many segments and bytes has left.
@@ -399,9 +287,13 @@ impl Path {
         }
     }
 
-    /// The application has nothing more to send until so much is delivered.
-    pub(super) fn idle(&mut self, until: u64) {
-        self.rate.idle(until);
+    /// The application has nothing more to send than what is in the queue: where the window does
+    /// not limit the connection, that is what does.
+    pub(super) fn note_idleness(&mut self, queue: &Queue) {
+        let flight = queue.in_flight();
+        if flight < self.window.cwnd && !queue.has_unrepaired() {
+            self.rate.idle(queue.totals().0 + u64::from(flight));
+        }
     }
 
     /// Twice the window a round trip in slow start, 1.2 times else, with so many segments
@@ -415,7 +307,7 @@ impl Path {
 
     /// The same for a law that does not decide on it.
     pub(super) fn pace_by_window(&mut self, outstanding: u32) {
-        let srtt_8 = self.estimator.srtt_8();
+        let srtt_8 = self.round_trip.srtt_8();
         let ratio = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
         let segments = u64::from(self.window.cwnd.max(outstanding));
         let rate = self.payload * 80_000 * ratio * segments;
@@ -436,7 +328,7 @@ impl Path {
             return 1;
         }
         let mut bytes = self.pace.rate() >> 10;
-        let shift = self.estimator.shortest() >> 9;
+        let shift = self.round_trip.shortest() >> 9;
         if shift < 32 {
             bytes += GROUP_BYTES >> shift;
         }
@@ -469,7 +361,7 @@ impl Path {
             return false;
         }
         window.used = window.used.max(outstanding);
-        let late = tick - window.stamp >= self.rto;
+        let late = tick - window.stamp >= self.round_trip.rto();
         late && self.restarts && !self.law.keeps_unused_window()
     }
 
@@ -487,22 +379,29 @@ impl Path {
         window.stamp = tick;
     }
 
-    /// Whether nothing was sent for a time-out, where the window shrinks for that.
-    pub(super) fn has_rested(&self, tick: u64) -> bool {
-        let rests = self.last_sent > 0 && !self.law.keeps_unused_window();
-        self.restarts && rests && tick.saturating_sub(self.last_sent) > self.rto
+    /// The application writes. Where nothing is outstanding and nothing was sent for a time-out, the
+    /// window halves for each, to what a connection begins with (RFC 5681 section 4.1, RFC 2861).
+    pub(super) fn restart_after_idle(
+        &mut self,
+        now: Reading,
+        (queue, peer): (&Queue, &Peer),
+        standing: (Stage, bool),
+    ) {
+        let rests = self.last_sent > 0 && !self.law.keeps_unused_window() && queue.is_empty();
+        let idle = now.tick.saturating_sub(self.last_sent);
+        if self.restarts && rests && idle > self.round_trip.rto() {
+            self.restart(&self.context(now, queue, peer, standing));
+        }
     }
 
-    /// After that: the window halves for each time-out, to what a connection begins with (RFC 5681
-    /// section 4.1, RFC 2861).
-    pub(super) fn restart(&mut self, context: &AckContext) {
+    fn restart(&mut self, context: &AckContext) {
         self.law.on_event(Event::Restart, &mut self.window, context);
         let (window, tick) = (&mut self.window, context.clock.tick);
         window.ssthresh = current_ssthresh(window, context.stage);
         let least = self.initial_window.min(window.cwnd);
         let mut left = tick - self.last_sent;
-        while left > self.rto && window.cwnd > least {
-            left -= self.rto;
+        while left > self.round_trip.rto() && window.cwnd > least {
+            left -= self.round_trip.rto();
             window.cwnd >>= 1;
         }
         window.cwnd = window.cwnd.max(least);

@@ -3,7 +3,9 @@
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::application::Application;
 use super::options::LinuxOptions;
+use crate::segment::{SegmentFlags, SegmentOptions};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Peer {
@@ -40,22 +42,18 @@ impl Peer {
         }
     }
 
-    /// Its window becomes so many bytes; returns whether it was never as wide.
+    /// Its window becomes so many bytes, which bounds what the application puts into the segments
+    /// from `next` on.
     #[inline]
-    pub(super) fn take_window(&mut self, bytes: u64) -> bool {
+    pub(super) fn take_window(&mut self, bytes: u64, application: &mut Application, next: u64) {
         if bytes != self.bytes {
             (self.bytes, self.segments) = (bytes, bytes / self.payload);
         }
-        let widens = bytes > self.widest;
-        if widens {
+        if bytes > self.widest {
             self.widest = bytes;
+            application.bound_segments(bytes, next);
+            self.widest_segments = bytes / application.mss();
         }
-        widens
-    }
-
-    /// How many segments of so many bytes the widest window has.
-    pub(super) fn bound_segments(&mut self, mss: u64) {
-        self.widest_segments = self.widest / mss;
     }
 
     /// The connection is open: what was known of the widest window is forgotten.
@@ -117,10 +115,10 @@ impl Peer {
         self.stamp = self.stamp.max(stamp);
     }
 
-    /// Its newest time stamp.
+    /// What a segment carries for it that goes out in millisecond `ms`.
     #[inline]
-    pub(super) fn stamp(&self) -> u32 {
-        self.stamp
+    pub(super) fn options(&self, ms: u64, flags: SegmentFlags) -> SegmentOptions {
+        SegmentOptions { stamp: ms as u32, echo: self.stamp, flags, marked: false }
     }
 }
 

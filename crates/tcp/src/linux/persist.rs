@@ -10,38 +10,6 @@ use super::timer::Purpose;
 use crate::segment::{SegmentFlags, Transmission};
 
 impl Linux {
-    /// After what may go has gone: where nothing is outstanding though there are data, the window
-    /// is probed.
-    #[inline]
-    pub(super) fn check_persist(&mut self, now: Reading) {
-        if self.queue.is_empty() && self.has_data() && self.timer.purpose().is_none() {
-            self.begin_persist(now);
-        }
-    }
-
-    #[cold]
-    fn begin_persist(&mut self, now: Reading) {
-        self.timer.set(now, Purpose::Persist, self.path.first_persist(now.ns));
-    }
-
-    /// An ACK comes while nothing is outstanding: it opens the window, or the next probe waits for
-    /// longer.
-    pub(super) fn persist_on_ack(&mut self, now: Reading) {
-        if !self.has_data() {
-            return;
-        }
-        if self.application.can_send(&self.queue, &self.peer) {
-            self.path.forget_backoff();
-            self.timer.clear();
-        } else {
-            self.set_persist(now);
-        }
-    }
-
-    fn set_persist(&mut self, now: Reading) {
-        self.timer.set(now, Purpose::Persist, self.path.next_persist());
-    }
-
     /// The window has to be probed: by what it has room for, else by a segment that the receiver
     /// has, which it answers.
     pub(super) fn probe_window(&mut self, now: Reading, out: &mut Vec<Transmission>) {
@@ -50,7 +18,7 @@ impl Linux {
             return;
         }
         if self.application.room(&self.queue, &self.peer) > 0 && self.send_part(now, out) {
-            self.path.forget_backoff();
+            self.path.round_trip_mut().forget_backoff();
             return;
         }
         // It is no segment of the data, and is not repeated.
@@ -58,8 +26,8 @@ impl Linux {
         self.emit(0, false, flags, out);
         let headers = self.options.segment_size - self.options.payload;
         out.iter_mut().last().expect("it was sent").size = Bytes::new(headers);
-        self.path.count_persist();
-        self.set_persist(now);
+        self.path.round_trip_mut().count_persist();
+        self.timer.set(now, Purpose::Persist, self.path.round_trip().next_persist());
     }
 
     /// Sends so much of the next segment as there is room for, whatever the congestion window.
@@ -79,7 +47,7 @@ impl Linux {
         self.send_new(now, true, out);
         self.queue.end_group(1, pushes);
         self.application.count_segments(self.queue.next());
-        self.rearm(now);
+        self.site(now).1.rearm();
         true
     }
 }

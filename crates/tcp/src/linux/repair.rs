@@ -53,10 +53,55 @@ impl Site<'_> {
         let counted = matches!(self.timer.purpose(), Some(Purpose::Probe | Purpose::Reordering));
         // After a probe or RACK's timer it counts from when the first segment was sent.
         let wait = match counted {
-            true => ticks(self.path.timeout_left(self.queue, self.now).max(1) as u64),
-            false => self.path.rto(),
+            true => ticks(self.path.round_trip().timeout_left(self.queue, self.now).max(1) as u64),
+            false => self.path.round_trip().rto(),
         };
         self.set_timer(Purpose::Timeout, wait);
+    }
+
+    /// After what may go has gone: where nothing is outstanding though there are data, the
+    /// receiver's window is to be probed.
+    #[inline]
+    pub(super) fn check_persist(&mut self) {
+        let waits = self.queue.is_empty() && self.application.has_more(self.queue.next());
+        if waits && self.timer.purpose().is_none() {
+            self.set_timer(Purpose::Persist, self.path.round_trip().first_persist());
+        }
+    }
+
+    /// An ACK comes while nothing is outstanding: it opens the window, or the next probe of it
+    /// waits for longer.
+    pub(super) fn check_window(&mut self) {
+        if self.application.can_send(self.queue, self.peer) {
+            self.path.round_trip_mut().forget_backoff();
+            self.timer.clear();
+        } else if self.application.has_more(self.queue.next()) {
+            let wait = self.path.round_trip().next_persist();
+            self.timer.set(self.now, Purpose::Persist, wait);
+        }
+    }
+
+    /// After an ACK that let segments go behind `others` that were outstanding: sets the timer for
+    /// a probe, as the ACK does, then for the time-out, as the first segment does, and for a
+    /// probe again. There are probes, and there is no pacing.
+    #[inline(always)]
+    pub(super) fn schedule_probe_after(&mut self, others: u32) {
+        let trip = self.path.round_trip();
+        let left = trip.timeout_left(self.queue, self.now);
+        let most = trip.probe_wait(self.queue.outstanding());
+        if left > most as i64 * 1_000 && self.options.rto_max > most {
+            // The time-out is later than the probe.
+            return self.timer.set_anew(self.now, Purpose::Probe, most);
+        }
+        let before = if others == 1 { trip.probe_wait(1) } else { most };
+        let wait = ticks(left.max(1) as u64);
+        let timeout = wait.min(self.options.rto_max);
+        let probe = if left > 0 { most.min(wait) } else { most };
+        // Set for the same tick thrice it stays where it is in the wheel.
+        match timeout == probe && timeout == before.min(trip.rto()) {
+            true => self.timer.set(self.now, Purpose::Probe, probe),
+            false => self.timer.set_anew(self.now, Purpose::Probe, probe),
+        }
     }
 
     /// Sets the timer so many ticks ahead, and behind what the pace lets go next.
@@ -122,7 +167,7 @@ impl Repair {
     }
 
     /// How often the timer ran out, and how many repairs began before it did.
-    pub(super) fn totals(&self) -> [u64; 2] {
+    pub(crate) fn totals(&self) -> [u64; 2] {
         [self.timeouts_ever, self.recoveries]
     }
 
@@ -142,6 +187,11 @@ impl Repair {
     #[inline]
     pub(super) fn reduces(&self) -> bool {
         self.stage.reduces()
+    }
+
+    /// Whether what a law decides by itself counts: nothing is being repaired.
+    pub(super) fn holds(&self) -> bool {
+        !self.stage.reduces() && !self.reductions.excused
     }
 
     /// Whether the losses that are being repaired are excused.

@@ -5,10 +5,14 @@ use burstlab_units::{Bytes, Time};
 
 use super::clock::Reading;
 use super::queue::LAST;
+use super::rate::Stamp;
 use super::repair::Rexmit;
 use super::timer::Purpose;
 use super::{Congestion, Linux, Stage};
 use crate::segment::{SegmentFlags, Transmission};
+
+/// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
+const LINEAR_SYNS: u32 = 4;
 
 /// Why new data may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,38 +26,12 @@ pub(crate) enum Push {
 }
 
 impl Linux {
-    /// Sends new data; returns whether nothing is outstanding though there are data.
+    /// Sends new data.
     pub(super) fn write(&mut self, now: Reading, push: Push, out: &mut Vec<Transmission>) {
         if push == Push::All && self.sends_freely() {
             return self.write_all_freely(now, out);
         }
         let mut limited = false;
-        let sent = self.write_groups(now, push, &mut limited, out);
-        self.end_write(now.tick, sent, limited);
-        if sent > 0 && push != Push::Probe {
-            self.schedule_probe(now, false);
-        }
-    }
-
-    /// So many segments went; `limited`: the window is what keeps others.
-    pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
-        let limited = limited || self.queue.in_flight() >= self.path.cwnd();
-        if sent > 0 || limited {
-            self.validate(tick, self.queue.outstanding(), limited);
-        }
-        if self.repair.reduces() {
-            self.path.count_reduced(sent);
-        }
-    }
-
-    /// The groups of these; returns how many segments there are.
-    fn write_groups(
-        &mut self,
-        now: Reading,
-        push: Push,
-        limited: &mut bool,
-        out: &mut Vec<Transmission>,
-    ) -> u32 {
         let mut sent = 0;
         let group = self.path.group_size(self.application.full());
         while self.has_data() {
@@ -68,7 +46,9 @@ impl Linux {
                 quota = 1;
             }
             quota = quota.min(group);
-            let Some(bytes) = self.next_group(now, push, (quota, group), limited) else { break };
+            let Some(bytes) = self.next_group(now, push, (quota, group), &mut limited) else {
+                break;
+            };
             let (count, pushes) = self.application.part_group(self.queue.next(), bytes);
             for left in (0..count).rev() {
                 // Whatever was written, a group of several ends with a push (`tcp_output.c`).
@@ -76,26 +56,44 @@ impl Linux {
             }
             self.queue.end_group(count, pushes);
             self.application.count_segments(self.queue.next());
-            self.make_room(now.tick, self.queue.in_flight());
+            self.application.make_room(&mut self.path, now.tick, self.queue.in_flight());
             self.path.pace_group(now.ns, (count, bytes));
             let first = self.queue.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
-                self.rearm(now);
+                self.site(now).1.rearm();
             }
             sent += count;
             if push != Push::All {
                 break;
             }
         }
-        sent
+        self.end_write(now.tick, sent, limited);
+        if sent > 0 && push != Push::Probe {
+            self.schedule_probe(now, false);
+        }
+    }
+
+    /// So many segments went; `limited`: the window is what keeps others.
+    #[inline]
+    pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
+        let limited = limited || self.queue.in_flight() >= self.path.cwnd();
+        if sent > 0 || limited {
+            let (place, all) = ((self.queue.acked(), self.queue.next()), self.queue.outstanding());
+            if self.path.validate(tick, place, all, limited) {
+                // An application that waits for room to write is not what limits the connection.
+                let free = self.repair.stage() == Stage::Open && !self.application.waits();
+                self.path.shrink_unused(tick, free);
+            }
+        }
+        if self.repair.reduces() {
+            self.path.count_reduced(sent);
+        }
     }
 
     pub(super) fn send_new(&mut self, now: Reading, pushes: bool, out: &mut Vec<Transmission>) {
         let seq = self.queue.next();
-        self.note_sending(now);
-        let alone = self.queue.is_empty();
-        let stamp = self.path.stamp(now, alone, self.queue.in_flight(), self.queue.totals());
-        let single = !self.application.is_grouped() && !self.is_fin(seq);
+        let stamp = self.stamp(now);
+        let single = !self.application.is_grouped() && !self.application.is_fin(seq);
         let push = pushes || (single && self.application.ends_push(seq));
         self.queue.send(now.ns, stamp, push);
         let ecn = self.options.ecn;
@@ -103,12 +101,10 @@ impl Linux {
         self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
     }
 
-    /// Data are about to be sent.
-    pub(super) fn note_sending(&mut self, now: Reading) {
-        if self.queue.in_flight() == 0 {
-            let context = self.context(now);
-            self.path.start(&context);
-        }
+    /// What is noted with a segment that goes now.
+    fn stamp(&mut self, now: Reading) -> Stamp {
+        let (flight, others) = (self.queue.in_flight(), (&self.queue, &self.peer));
+        self.path.stamp(now, flight, others, self.repair.standing())
     }
 
     pub(super) fn emit(
@@ -139,8 +135,7 @@ impl Linux {
         if seq != self.queue.acked() && self.application.is_beyond(seq, &self.queue, &self.peer) {
             return false;
         }
-        self.note_sending(now);
-        let stamp = self.path.stamp(now, false, self.queue.in_flight(), self.queue.totals());
+        let stamp = self.stamp(now);
         let push = self.queue.send_again(seq, now.ns, stamp);
         let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
         self.emit(seq, true, SegmentFlags { push, markable, ..SegmentFlags::default() }, out);
@@ -185,19 +180,8 @@ impl Linux {
         }
         self.path.pace_group(now.ns, group);
         if first {
-            let wait = self.path.rto();
+            let wait = self.path.round_trip().rto();
             self.site(now).1.set_timer(Purpose::Timeout, wait);
-        }
-    }
-
-    /// What may have been reordered is late now.
-    pub(super) fn on_reordering_timeout(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        let (repair, mut site) = self.site(now);
-        if repair.take_late(&mut site) {
-            self.send_lost(now, out);
-        }
-        if self.timer.purpose() != Some(Purpose::Timeout) {
-            self.rearm(now);
         }
     }
 
@@ -225,7 +209,7 @@ impl Linux {
                 self.timer.clear();
             }
         }
-        self.rearm(now);
+        self.site(now).1.rearm();
     }
 
     /// Notes what a reduction that follows would change.
@@ -242,7 +226,7 @@ impl Linux {
             self.send_lost(now, out);
             self.push(now, out);
             if !self.queue.is_empty() {
-                self.timer.set(now, Purpose::Timeout, self.path.rto());
+                self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
             }
         }
     }
@@ -283,14 +267,18 @@ impl Linux {
     pub(super) fn push(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.has_data() {
             self.write(now, Push::All, out);
-            self.check_persist(now);
+            self.site(now).1.check_persist();
         }
     }
 
     /// The retransmission timer ran out.
     pub(super) fn time_out(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.queue.acked() == 0 {
-            return self.restart(now.now, out);
+            self.repair.miss_call();
+            if self.peer.calls_again() + 1 >= LINEAR_SYNS {
+                self.path.round_trip_mut().back_off();
+            }
+            return self.start(now.now, out);
         }
         if self.queue.is_empty() {
             return;
@@ -302,17 +290,7 @@ impl Linux {
         if self.send_repair(now, first, out) {
             self.path.pace_group(now.ns, (1, self.application.lengths().of(first)));
         }
-        self.path.back_off();
-        self.timer.set(now, Purpose::Timeout, self.path.rto());
-    }
-
-    /// The window was in use, or it was not.
-    #[inline(always)]
-    pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
-        if self.path.validate(tick, (self.queue.acked(), self.queue.next()), outstanding, limited) {
-            // An application that waits for room to write is not what limits the connection.
-            let free = self.repair.stage() == Stage::Open && !self.application.waits();
-            self.path.shrink_unused(tick, free);
-        }
+        self.path.round_trip_mut().back_off();
+        self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
     }
 }

@@ -5,7 +5,6 @@ use burstlab_units::Time;
 use super::Linux;
 use super::application::CALL;
 use super::clock::Reading;
-use super::options::GROUP_BYTES;
 use super::send::Push;
 use crate::segment::{Outlet, Transmission};
 
@@ -34,23 +33,17 @@ impl Linux {
         if self.application.is_done() {
             self.application.rest();
         } else {
-            self.note_idleness();
-            self.restart_after_idle(now);
+            self.end_idleness(now);
             if self.application.is_grouped() {
                 while self.call(now, CALL, CallEnds::Pushed, out) {}
-            } else if self.write_single() {
+            } else if self.application.write_single(&self.queue, &self.peer) {
                 self.push(now, out);
             }
         }
         if self.application.ends() {
-            self.shut(now, out);
+            self.application.shut(self.queue.next());
+            self.push(now, out);
         }
-    }
-
-    /// Closes the connection: the FIN goes with the last data that wait, or by itself.
-    fn shut(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        self.application.shut(self.queue.next());
-        self.push(now, out);
     }
 
     /// The same after an ACK on the fast path.
@@ -59,21 +52,13 @@ impl Linux {
             self.application.rest();
         } else if self.has_data() && !self.queue.is_empty() {
             // It is the window, not what was written, that keeps back what is there.
-            self.write_single();
+            self.application.write_single(&self.queue, &self.peer);
         } else {
-            self.note_idleness();
-            self.restart_after_idle(now);
-            if self.write_single() {
+            self.end_idleness(now);
+            if self.application.write_single(&self.queue, &self.peer) {
                 self.write_all_freely(now, out);
             }
         }
-    }
-
-    /// Without grouping: the application writes what there is room for; returns whether it did.
-    #[inline]
-    pub(super) fn write_single(&mut self) -> bool {
-        let (merged, widest) = (self.queue.merged(), self.peer.widest());
-        self.application.write_single(self.queue.acked(), merged, widest, self.queue.next())
     }
 
     /// Everything is written and nothing will follow. The FIN goes with the last data that wait, or
@@ -81,16 +66,22 @@ impl Linux {
     pub fn close(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.application.close();
         if self.application.end_is_due() {
-            self.shut(self.clock.read(now), out);
+            self.application.shut(self.queue.next());
+            self.push(self.clock.read(now), out);
         }
     }
 
-    /// Whether all that was written is sent, and the window is not what limits the connection.
-    fn note_idleness(&mut self) {
-        let flight = self.queue.in_flight();
-        if !self.has_data() && flight < self.path.cwnd() && !self.queue.has_unrepaired() {
-            self.path.idle(self.queue.totals().0 + u64::from(flight));
+    /// The application is about to write, after it had nothing more to send or not.
+    fn end_idleness(&mut self, now: Reading) {
+        if !self.has_data() {
+            self.path.note_idleness(&self.queue);
         }
+        self.restart_after_idle(now);
+    }
+
+    fn restart_after_idle(&mut self, now: Reading) {
+        let standing = self.repair.standing();
+        self.path.restart_after_idle(now, (&self.queue, &self.peer), standing);
     }
 
     /// The application writes `segments` more, all of them whole, in one call. Returns how many
@@ -120,12 +111,6 @@ impl Linux {
         self.application.unsent().resize(bytes);
     }
 
-    /// Bytes of the send buffer that are in use where segments are grouped, and its size.
-    #[must_use]
-    pub fn send_buffer(&self) -> (u64, u64) {
-        self.application.send_buffer(self.queue.acked(), self.queue.groups())
-    }
-
     /// One call of an application that has much to write, `most` bytes of it; returns whether it
     /// may make another.
     fn call(
@@ -135,7 +120,7 @@ impl Linux {
         ends: CallEnds,
         out: &mut Vec<Transmission>,
     ) -> bool {
-        let goal = self.group_goal() * self.application.full();
+        let goal = self.application.group_goal(&self.peer, self.options.group_most);
         let whole = self.application.begin_call(most, goal);
         let (mut left, widest) = (whole, self.peer.widest());
         while left > 0 {
@@ -173,30 +158,5 @@ impl Linux {
         self.push(now, out);
         self.application.rest();
         !self.application.is_done()
-    }
-
-    /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to
-    /// what a connection begins with (RFC 5681 section 4.1, RFC 2861).
-    fn restart_after_idle(&mut self, now: Reading) {
-        if self.queue.is_empty() && self.path.has_rested(now.tick) {
-            self.path.restart(&self.context(now));
-        }
-    }
-
-    /// After an ACK, and after each group that leaves, with so many segments in flight: the buffer
-    /// grows where it, not the window, is what limits the connection.
-    #[inline]
-    pub(super) fn make_room(&mut self, tick: u64, flight: u32) {
-        if self.application.waits() && flight < self.path.cwnd() {
-            self.application.expand(self.path.cwnd(), if self.path.law().paces() { 3 } else { 2 });
-            self.path.keep(tick);
-        }
-    }
-
-    /// Segments in a group of what the application writes: what half the receiver's window and the
-    /// device allow.
-    fn group_goal(&self) -> u64 {
-        let bytes = (self.peer.widest() / 2).min(GROUP_BYTES);
-        (bytes / self.application.full()).clamp(1, u64::from(self.options.group_most))
     }
 }

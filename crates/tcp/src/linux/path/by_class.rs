@@ -25,7 +25,7 @@ impl Path {
     /// What is so now, for such a law.
     fn moment(&self, context: &AckContext) -> Option<Moment> {
         let LinuxLaw::Foreign(law) = &self.law else { return None };
-        let (view, cwnd) = (self.view(), law.cwnd(&self.window));
+        let (view, cwnd) = (self.round_trip.view(), law.cwnd(&self.window));
         let receiver_window = context.receiver_window / self.payload;
         let moment = Moment {
             now: context.clock.now,
@@ -38,9 +38,9 @@ impl Path {
             next: context.next,
             acked: 0,
             rtt: None,
-            base_rtt: self.shortest().map(Span::from_us),
+            base_rtt: self.round_trip.known_shortest().map(Span::from_us),
             smoothed: (!view.smoothed.is_zero()).then_some((view.smoothed, view.variance)),
-            rto: Span::from_ms(self.rto),
+            rto: Span::from_ms(self.round_trip.rto()),
             round: None,
             tallied: None,
             delivery_rate: None,

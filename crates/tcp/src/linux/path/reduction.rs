@@ -22,8 +22,7 @@ pub(crate) struct Delivery {
 pub(crate) struct Earlier {
     window: LinuxWindow,
     law: LinuxLaw,
-    rto: u64,
-    backoff: u32,
+    rto: (u64, u32),
 }
 
 impl Path {
@@ -120,12 +119,12 @@ impl Path {
     /// What a reduction that follows would change.
     pub(crate) fn earlier(&self) -> Earlier {
         let (window, law) = (self.window.clone(), self.law.clone());
-        Earlier { window, law, rto: self.rto, backoff: self.backoff }
+        Earlier { window, law, rto: (self.round_trip.rto(), self.round_trip.backoff()) }
     }
 
     /// All is as it was then.
     pub(crate) fn go_back(&mut self, earlier: Earlier) {
         (self.window, self.law) = (earlier.window, earlier.law);
-        (self.rto, self.backoff) = (earlier.rto, earlier.backoff);
+        self.round_trip.set_rto(earlier.rto);
     }
 }

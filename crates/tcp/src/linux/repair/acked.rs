@@ -33,7 +33,7 @@ impl Repair {
                     self.rack_advance(site, seq, &sent);
                 }
             }
-            site.path.deliver(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
+            site.path.rate_mut().take(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
             site.queue.pop(&sent);
             count += 1;
         }
@@ -86,7 +86,7 @@ impl Repair {
             last = measured;
         }
         let measured = measured?;
-        site.path.measure(
+        site.path.round_trip_mut().measure(
             measured,
             last.unwrap_or(measured),
             site.queue.acked(),

@@ -14,10 +14,10 @@ impl Repair {
             return false;
         }
         let rto = match from_now {
-            true => site.path.rto() as i64 * 1000,
-            false => site.path.timeout_left(site.queue, site.now),
+            true => site.path.round_trip().rto() as i64 * 1000,
+            false => site.path.round_trip().timeout_left(site.queue, site.now),
         };
-        let most = site.path.probe_wait(site.queue.outstanding());
+        let most = site.path.round_trip().probe_wait(site.queue.outstanding());
         let wait = if rto > 0 { most.min(ticks(rto as u64)) } else { most };
         let wait = wait + site.path.pace().ticks(site.now.ns);
         site.timer.set(site.now, Purpose::Probe, wait);

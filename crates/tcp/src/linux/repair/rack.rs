@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Purpose, Repair, Site, Stage};
 use crate::linux::Heard;
 use crate::linux::clock::ticks;
-use crate::linux::path::{Delivery, TIMEOUT_LEAST_US};
+use crate::linux::path::Delivery;
 use crate::linux::queue::{AGAIN, EVER, LOST, Unacked};
+use crate::linux::round_trip::TIMEOUT_LEAST_US;
 
 /// Recoveries without a spurious retransmission after which the reordering window is small again
 /// (RFC 8985 section 6.2 step 4).
@@ -80,7 +81,7 @@ impl Repair {
     pub(super) fn rack_advance(&mut self, site: &Site, seq: u64, sent: &Unacked) {
         let rtt = site.now.us.saturating_sub(sent.at());
         // Sooner than a round trip after it was sent again: the ACK is of the first transmission.
-        if !sent.is(AGAIN | EVER) || rtt >= site.path.estimator().shortest() {
+        if !sent.is(AGAIN | EVER) || rtt >= site.path.round_trip().shortest() {
             self.rack.advance((sent.at(), seq + 1), rtt);
         }
     }
@@ -98,8 +99,8 @@ impl Repair {
         if !self.reordering_seen && certain {
             return 0;
         }
-        let window = (site.path.estimator().shortest() >> 2) * self.rack.steps;
-        window.min(site.path.estimator().srtt_8() >> 3)
+        let window = (site.path.round_trip().shortest() >> 2) * self.rack.steps;
+        window.min(site.path.round_trip().srtt_8() >> 3)
     }
 
     /// For how long a segment that was last sent at `at` may be missing yet, in microseconds.
@@ -141,7 +142,7 @@ impl Repair {
         self.rack.advanced = false;
         let wait = self.rack_detect(site);
         if wait > 0 {
-            let wait = ticks(wait + TIMEOUT_LEAST_US).min(site.path.rto());
+            let wait = ticks(wait + TIMEOUT_LEAST_US).min(site.path.round_trip().rto());
             site.timer.set(site.now, Purpose::Reordering, wait);
         }
         wait > 0

@@ -139,7 +139,7 @@ impl Repair {
         site.queue.report(seq);
         heard.sacked = true;
         heard.delivered += 1;
-        site.path.deliver(&mut heard.newest, sent.at(), end, sent.stamp);
+        site.path.rate_mut().take(&mut heard.newest, sent.at(), end, sent.stamp);
         site.queue.count_once(seq);
     }
 

@@ -32,7 +32,7 @@ impl Repair {
         if heard.reneged && heard.advanced {
             // It gets half a round trip to acknowledge it all the same; then all is lost
             // (`tcp_check_sack_reneging`).
-            let wait = ticks(site.path.estimator().srtt_8() >> 4).max(RENEGED_LEAST);
+            let wait = ticks(site.path.round_trip().srtt_8() >> 4).max(RENEGED_LEAST);
             site.timer.set(site.now, Purpose::Timeout, wait);
             heard.set_timer = false;
             return Rexmit::None;
