@@ -102,7 +102,7 @@ impl LinuxSender {
             ("retransmitted", again),
             ("reordering", reordering),
             ("backoff", u64::from(info.backoff)),
-            ("timeouts", u64::from(info.timeouts)),
+            ("timeouts", info.timeouts),
             ("delivered", info.delivered),
             ("retransmitted_ever", info.again),
             ("pacing_rate", info.pacing_rate),

@@ -200,7 +200,8 @@ impl Linux {
         }
         if self.path.take_class_timer(now.now) {
             self.begin_for_class();
-            let (context, holds) = (self.context(now), self.repair.holds());
+            let holds = !self.repair.stage().reduces() && !self.repair.is_excused();
+            let context = self.context(now);
             self.path.ask_after_timer(&context, holds);
             self.path.settle_for_class(&context, self.queue.outstanding());
             self.let_go(now, out);
@@ -210,7 +211,19 @@ impl Linux {
         match purpose {
             Purpose::Timeout => {
                 self.timer.clear();
-                self.time_out(now, out);
+                if self.queue.acked() == 0 {
+                    self.start(now.now, out);
+                } else if !self.queue.is_empty() {
+                    let (repair, mut site) = self.site(now);
+                    repair.on_loss(&mut site);
+                    let first = self.queue.all().start;
+                    if self.send_repair(now, first, out) {
+                        let bytes = self.application.lengths().of(first);
+                        self.path.pace_group(now.ns, (1, bytes));
+                    }
+                    self.path.round_trip_mut().back_off();
+                    self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
+                }
             }
             Purpose::Probe => return self.send_probe(now, out),
             Purpose::Persist => return self.probe_window(now, out),
@@ -315,10 +328,5 @@ impl Linux {
             options: &self.options,
         };
         (&mut self.repair, site)
-    }
-
-    fn schedule_probe(&mut self, now: Reading, from_now: bool) -> bool {
-        let (repair, mut site) = self.site(now);
-        repair.schedule_probe(&mut site, from_now)
     }
 }

@@ -237,7 +237,7 @@ impl Application {
     }
 
     /// The application closes once all is written.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.closed = true;
         self.end_is_due = self.fin.is_none() && !self.stays_open;
     }

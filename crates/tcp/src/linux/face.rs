@@ -8,8 +8,10 @@ use super::unsent::UNBOUNDED;
 use super::{Arrival, Congestion, Linux, LinuxOptions};
 use crate::config::{Config, SlowStart, WindowLaw};
 use crate::foreign::{self, Classes};
-use crate::receive::linux::syn_options;
 use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
+
+/// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
+const LINEAR_SYNS: u32 = 4;
 
 impl LinuxOptions {
     /// What the parameters of an endpoint say.
@@ -78,9 +80,15 @@ impl Linux {
         sender
     }
 
-    /// Sends the SYN.
+    /// Sends the SYN, for the first time or as it was lost.
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let again = self.queue.next() > 0;
+        if again {
+            self.repair.miss_call();
+            if self.peer.calls_again() + 1 >= LINEAR_SYNS {
+                self.path.round_trip_mut().back_off();
+            }
+        }
         self.peer.call(now, again);
         let now = self.clock.read(now);
         if !again {
@@ -90,22 +98,6 @@ impl Linux {
         self.queue.count_again(u32::from(again));
         self.emit(0, again, SegmentFlags::default(), out);
         self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
-    }
-
-    /// The application has so many bytes of data in all, and `closes` behind them.
-    pub(crate) fn supply(
-        &mut self,
-        now: Time,
-        (bytes, closes): (u64, bool),
-        out: &mut Vec<Transmission>,
-    ) {
-        self.offer(bytes);
-        if closes && bytes < u64::MAX {
-            self.application.close();
-        }
-        if self.queue.acked() > 0 {
-            self.write_more(now, out);
-        }
     }
 
     /// The connection has data in both directions: the ACK of the other SYN ends the handshake.
@@ -150,11 +142,6 @@ impl Linux {
         let arrival = Arrival { next: ack.next, blocks, window, echo, ece, with_data };
         self.on_ack(now, &arrival, out);
         self.write_more(now, out);
-    }
-
-    /// What the header of its SYN is longer by.
-    pub(crate) fn syn_options(&self) -> Bytes {
-        syn_options(self.options.timestamps)
     }
 
     /// What a segment that goes out now carries besides.

@@ -111,14 +111,16 @@ impl Linux {
         if others > 0 && self.options.tlp && self.has_data() {
             let sent = self.write_freely(now, others, out);
             self.end_write(now.tick, sent, false);
+            let (repair, mut site) = self.site(now);
             match sent {
-                0 => _ = self.schedule_probe(now, true),
-                _ => self.site(now).1.schedule_probe_after(others),
+                0 => _ = repair.schedule_probe(&mut site, true),
+                _ => site.schedule_probe_after(others),
             }
             return;
         }
-        if !self.schedule_probe(now, true) {
-            self.site(now).1.rearm();
+        let (repair, mut site) = self.site(now);
+        if !repair.schedule_probe(&mut site, true) {
+            site.rearm();
         }
         if self.has_data() {
             self.write_all_freely(now, out);
@@ -145,10 +147,11 @@ impl Linux {
             self.site(now).1.rearm();
         }
         self.end_write(now.tick, sent, false);
+        let (repair, mut site) = self.site(now);
         if sent > 0 {
-            self.schedule_probe(now, false);
+            repair.schedule_probe(&mut site, false);
         } else if alone {
-            self.site(now).1.check_persist();
+            site.check_persist();
         }
     }
 
@@ -165,7 +168,17 @@ impl Linux {
         let standing = self.repair.standing();
         let mut stamp = self.path.stamp(now, flight, (&self.queue, &self.peer), standing);
         let first = self.queue.next();
-        let mut run = self.first_run(now.tick);
+        let reduced = self.repair.tell_reduction();
+        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
+        let mut run = SentRun {
+            first,
+            count: 0,
+            pushes: false,
+            size: Bytes::new(self.options.segment_size),
+            cwnd: self.path.cwnd(),
+            ssthresh: self.path.ssthresh(),
+            options: self.peer.options(now.tick, flags),
+        };
         while self.queue.next() < end {
             run.first = self.queue.next();
             let (behind, pushes) = self.application.up_to_push(run.first, end);
@@ -178,21 +191,5 @@ impl Linux {
         let count = (end - first) as u32;
         self.path.pace_mut().sends_freely(now.ns, count);
         count
-    }
-
-    /// The first of the segments that go out now, whichever it is.
-    #[inline(always)]
-    fn first_run(&mut self, ms: u64) -> SentRun {
-        let reduced = self.repair.tell_reduction();
-        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
-        SentRun {
-            first: 0,
-            count: 0,
-            pushes: false,
-            size: Bytes::new(self.options.segment_size),
-            cwnd: self.path.cwnd(),
-            ssthresh: self.path.ssthresh(),
-            options: self.peer.options(ms, flags),
-        }
     }
 }

@@ -15,10 +15,10 @@ impl Linux {
         (quota, group): (u32, u32),
         limited: &mut bool,
     ) -> Option<u64> {
-        let (full, room) =
-            (self.application.full(), self.application.room(&self.queue, &self.peer));
+        let full = self.application.full();
+        let all = self.application.room(&self.queue, &self.peer);
         let bytes = self.application.next_bytes(self.queue.next(), quota);
-        let room = self.application.usable(room);
+        let room = self.application.usable(all);
         if bytes.clamp(1, full) > room {
             return None;
         }
@@ -30,8 +30,22 @@ impl Linux {
             return (bytes == full || !last || !waits || self.application.ends_with_fin())
                 .then_some(bytes);
         }
-        if push == Push::All && self.defers(now, bytes, group, limited) {
-            return None;
+        let may_wait = push == Push::All && self.repair.stage() < Stage::Recovery;
+        if may_wait && self.path.expects_ack(now, &self.queue) {
+            let (mss, window, others) = (self.application.mss(), self.peer.window(), &self.queue);
+            let free = u64::from(self.path.cwnd() - others.in_flight()) * mss;
+            let least = free.min(all);
+            let whole = window.min(u64::from(self.path.cwnd()) * mss);
+            let enough = least >= u64::from(group) * mss || (!last && least >= bytes);
+            if !enough && least < whole / u64::from(self.options.group_divisor.max(1)) {
+                if least <= bytes {
+                    *limited = free < all;
+                    return None;
+                }
+                if !(last && self.application.ends_with_fin()) {
+                    return None;
+                }
+            }
         }
         let most = u64::from(quota) * full;
         if most <= room && !last {
@@ -40,39 +54,4 @@ impl Linux {
         let bytes = bytes.min(room).min(most);
         Some(if waits { bytes - bytes % full } else { bytes })
     }
-
-    /// Whether a group waits for more room, so that it can be larger.
-    fn defers(&self, now: Reading, bytes: u64, group: u32, limited: &mut bool) -> bool {
-        let recent = now.ns <= self.path.pace().next() + RECENT_NS;
-        if self.repair.stage() >= Stage::Recovery || !recent {
-            return false;
-        }
-        let send_room = self.application.room(&self.queue, &self.peer);
-        let room = u64::from(self.path.cwnd() - self.queue.in_flight()) * self.application.mss();
-        let least = send_room.min(room);
-        let last = self.application.is_last();
-        if least >= u64::from(group) * self.application.mss() || (!last && least >= bytes) {
-            return false;
-        }
-        let whole = self.peer.window().min(u64::from(self.path.cwnd()) * self.application.mss());
-        if least >= whole / u64::from(self.options.group_divisor.max(1)) {
-            return false;
-        }
-        let Some(first) = self.queue.head() else { return false };
-        // An ACK that is not expected soon is not waited for.
-        let srtt = self.path.round_trip().srtt_8() * 125;
-        if first.ns + srtt > now.ns + (srtt >> 1).min(SOON_NS) {
-            return false;
-        }
-        if room.min(send_room) <= bytes {
-            *limited = room < send_room;
-            return true;
-        }
-        !(last && self.application.ends_with_fin())
-    }
 }
-
-/// A group may wait only if another left within this.
-const RECENT_NS: u64 = 1_000_000;
-/// A group that may become larger waits for an ACK that comes within this.
-const SOON_NS: u64 = 1_000_000;

@@ -42,8 +42,6 @@ impl Linux {
             return repair.take_probe_ack(&mut site, &heard);
         }
         repair.take_acked(&mut site, ack, high, &mut heard);
-        site.path.arrives(&repair.context(&site));
-        repair.adapt(&site, &heard);
         repair.take_probe_ack(&mut site, &heard);
         let mut rexmit = Rexmit::None;
         let calm = heard.is_news() && !heard.sacked && !heard.ece && !heard.duplicate;
@@ -84,9 +82,9 @@ impl Linux {
             self.path.note_for_class(said, flight, excused, &context);
             if excused {
                 self.path.keep(now.tick);
-            } else if self.repair.reduces() {
+            } else if self.repair.stage().reduces() {
                 self.path.reduce(delivery, context.in_flight);
-            } else if heard.acked || (heard.sacked && self.repair.reorders(&self.options)) {
+            } else if heard.acked || (heard.sacked && self.repair.reordering().is_unusual()) {
                 self.path.grow(delivery.delivered, &context);
             }
         }

@@ -21,7 +21,7 @@ pub struct Info {
     /// Doublings of the time-out, and time-outs since the last progress.
     pub backoff: u32,
     #[allow(missing_docs)]
-    pub timeouts: u32,
+    pub timeouts: u64,
     /// Segments delivered and sent again in all.
     pub delivered: u64,
     #[allow(missing_docs)]
@@ -41,7 +41,8 @@ impl Linux {
     #[must_use]
     pub fn info(&self) -> Info {
         let Self { path, queue, repair, application, .. } = self;
-        let ([sacked, lost, again], (reordering, timeouts)) = (queue.counts(), repair.counts());
+        let [sacked, lost, again] = queue.counts();
+        let reordering = repair.reordering().segments();
         let trip = path.round_trip();
         Info {
             cwnd: path.cwnd(),
@@ -51,7 +52,7 @@ impl Linux {
             shortest_us: trip.known_shortest(),
             counts: [queue.outstanding(), sacked, lost, again, reordering],
             backoff: trip.backoff(),
-            timeouts,
+            timeouts: repair.totals()[0],
             delivered: queue.totals().0,
             again: queue.sent().1,
             pacing_rate: path.pace().rate(),

@@ -21,6 +21,9 @@ use super::window::{LinuxWindow, current_ssthresh};
 use crate::config::SlowStart;
 pub(super) use reduction::{Delivery, Earlier};
 
+/// A group may wait only if another left within this, for an ACK that comes within this.
+const SOON_NS: u64 = 1_000_000;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Path {
     window: LinuxWindow,
@@ -318,6 +321,14 @@ impl Path {
     pub(super) fn quota(&self, flight: u32) -> u32 {
         let cwnd = self.window.cwnd;
         if flight >= cwnd { 0 } else { (cwnd >> 1).max(1).min(cwnd - flight) }
+    }
+
+    /// Whether a group that may become larger waits for an ACK: another left lately, and it is
+    /// expected soon.
+    pub(super) fn expects_ack(&self, now: Reading, queue: &Queue) -> bool {
+        let (srtt, recent) = (self.round_trip.srtt_8() * 125, now.ns <= self.pace.next() + SOON_NS);
+        let soon = now.ns + (srtt >> 1).min(SOON_NS);
+        recent && queue.head().is_some_and(|first| first.ns + srtt <= soon)
     }
 
     /// Most segments of a group, of `full` bytes each: what goes at the pacing rate in a

@@ -258,6 +258,12 @@ impl Queue {
         if self.sacked == 0 { self.acked } else { self.sack_high.max(self.acked) }
     }
 
+    /// Whether what is reported is more than so many segments above what is acknowledged
+    /// (`tcp_force_fast_retransmit`).
+    pub(super) fn is_reported_beyond(&self, segments: u32) -> bool {
+        self.highest_sacked() > self.acked + u64::from(segments)
+    }
+
     /// Blocks come: where none is known yet, what is reported begins anew.
     pub(super) fn begin_reports(&mut self) {
         if self.sacked == 0 {

@@ -5,12 +5,14 @@ mod acked;
 mod excuse;
 mod probe;
 mod rack;
+mod reordering;
 mod sack;
 mod stage;
 mod undo;
 
 use serde::{Deserialize, Serialize};
 
+use super::Heard;
 use super::application::Application;
 use super::clock::{Reading, ticks};
 use super::context::{AckContext, Stage};
@@ -21,6 +23,7 @@ use super::queue::{Plain, Queue};
 use super::timer::{LinuxTimer, Purpose};
 use excuse::{ReducedBy, ReductionLog};
 use rack::Rack;
+use reordering::Reordering;
 use undo::Undo;
 
 /// What may be sent besides new data.
@@ -44,6 +47,34 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// Takes the round trip that an ACK measures, by what was acknowledged, else reported, else by
+    /// its time stamp; returns the one that the law hears of.
+    pub(super) fn take_round_trip(
+        &mut self,
+        sent_at: Option<(u64, u64)>,
+        heard: &Heard,
+    ) -> Option<u64> {
+        let sent_at = sent_at.filter(|_| !heard.again_acked);
+        let mut measured = sent_at.map(|(first, _)| self.now.us - first);
+        let mut last = sent_at.map(|(_, last)| self.now.us - last);
+        if let (Some(first), Some(sacked)) = (heard.first_sent, heard.last_sent) {
+            last = Some(self.now.us - sacked);
+            measured = measured.or(Some(self.now.us - first));
+        }
+        if measured.is_none() && heard.acked {
+            measured = self.peer.echoed_round_trip(self.now.us);
+            last = measured;
+        }
+        let measured = measured?;
+        self.path.round_trip_mut().measure(
+            measured,
+            last.unwrap_or(measured),
+            self.queue.acked(),
+            self.queue.next(),
+        );
+        last
+    }
+
     /// Restarts the timer for the time-out (RFC 6298 section 5.3; `tcp_rearm_rto`).
     pub(super) fn rearm(&mut self) {
         if self.queue.is_empty() {
@@ -117,9 +148,7 @@ pub(crate) struct Repair {
     /// What was to be sent next when the stage last changed for the worse.
     high: u64,
     rack: Rack,
-    /// By how many segments the network reorders, and whether it was seen to.
-    reordering: u32,
-    reordering_seen: bool,
+    reordering: Reordering,
     undo: Undo,
     /// What was to be sent next at the last probe, and whether that sent a segment again.
     probed: Option<u64>,
@@ -141,8 +170,7 @@ impl Repair {
             stage: Stage::Open,
             high: 0,
             rack: Rack::new(),
-            reordering: options.reordering,
-            reordering_seen: false,
+            reordering: Reordering::new(options),
             undo: Undo::default(),
             probed: None,
             probe_again: false,
@@ -161,14 +189,14 @@ impl Repair {
         self.stage
     }
 
-    /// By how many segments the network reorders, and time-outs since the last progress.
-    pub(super) fn counts(&self) -> (u32, u32) {
-        (self.reordering, self.timeouts)
+    /// How often the timer ran out since the last progress, and ever; and how many repairs began
+    /// before it did.
+    pub(crate) fn totals(&self) -> [u64; 3] {
+        [u64::from(self.timeouts), self.timeouts_ever, self.recoveries]
     }
 
-    /// How often the timer ran out, and how many repairs began before it did.
-    pub(crate) fn totals(&self) -> [u64; 2] {
-        [self.timeouts_ever, self.recoveries]
+    pub(crate) fn reductions(&self) -> &ReductionLog {
+        &self.reductions
     }
 
     /// Whether nothing is being repaired or probed.
@@ -183,25 +211,9 @@ impl Repair {
         !self.tells_reduction && self.rack.is_at_rest()
     }
 
-    /// Whether the window shrinks.
-    #[inline]
-    pub(super) fn reduces(&self) -> bool {
-        self.stage.reduces()
-    }
-
-    /// Whether what a law decides by itself counts: nothing is being repaired.
-    pub(super) fn holds(&self) -> bool {
-        !self.stage.reduces() && !self.reductions.excused
-    }
-
     /// Whether the losses that are being repaired are excused.
     pub(super) fn is_excused(&self) -> bool {
         self.reductions.excused
-    }
-
-    /// Whether the network reorders more than is usual.
-    pub(super) fn reorders(&self, options: &LinuxOptions) -> bool {
-        self.reordering > options.reordering
     }
 
     /// New data are acknowledged.
@@ -214,6 +226,11 @@ impl Repair {
     #[inline]
     pub(super) fn take_plain(&mut self, us: u64, plain: &Plain, end: u64) {
         self.rack.advance((plain.last_at, end), us.saturating_sub(plain.last_at));
+    }
+
+    /// By how many segments the network reorders.
+    pub(super) fn reordering(&self) -> &Reordering {
+        &self.reordering
     }
 
     /// Whether a segment that goes now says that the window was reduced.

@@ -11,9 +11,6 @@ use super::timer::Purpose;
 use super::{Congestion, Linux, Stage};
 use crate::segment::{SegmentFlags, Transmission};
 
-/// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
-const LINEAR_SYNS: u32 = 4;
-
 /// Why new data may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Push {
@@ -69,7 +66,8 @@ impl Linux {
         }
         self.end_write(now.tick, sent, limited);
         if sent > 0 && push != Push::Probe {
-            self.schedule_probe(now, false);
+            let (repair, mut site) = self.site(now);
+            repair.schedule_probe(&mut site, false);
         }
     }
 
@@ -85,7 +83,7 @@ impl Linux {
                 self.path.shrink_unused(tick, free);
             }
         }
-        if self.repair.reduces() {
+        if self.repair.stage().reduces() {
             self.path.count_reduced(sent);
         }
     }
@@ -143,7 +141,12 @@ impl Linux {
     }
 
     /// Sends a lost segment again, which counts as in flight.
-    fn send_repair(&mut self, now: Reading, seq: u64, out: &mut Vec<Transmission>) -> bool {
+    pub(super) fn send_repair(
+        &mut self,
+        now: Reading,
+        seq: u64,
+        out: &mut Vec<Transmission>,
+    ) -> bool {
         if !self.send_again(now, seq, out) {
             return false;
         }
@@ -174,7 +177,7 @@ impl Linux {
             if group.0 >= most || sent.is(LAST) {
                 self.path.pace_group(now.ns, std::mem::take(&mut group));
             }
-            self.path.count_reduced(u32::from(self.repair.reduces()));
+            self.path.count_reduced(u32::from(self.repair.stage().reduces()));
             let waits = self.timer.purpose() == Some(Purpose::Reordering);
             first |= seq == self.queue.all().start && !waits;
         }
@@ -269,28 +272,5 @@ impl Linux {
             self.write(now, Push::All, out);
             self.site(now).1.check_persist();
         }
-    }
-
-    /// The retransmission timer ran out.
-    pub(super) fn time_out(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        if self.queue.acked() == 0 {
-            self.repair.miss_call();
-            if self.peer.calls_again() + 1 >= LINEAR_SYNS {
-                self.path.round_trip_mut().back_off();
-            }
-            return self.start(now.now, out);
-        }
-        if self.queue.is_empty() {
-            return;
-        }
-        let (repair, mut site) = self.site(now);
-        repair.on_loss(&mut site);
-        repair.count_timeout();
-        let first = self.queue.all().start;
-        if self.send_repair(now, first, out) {
-            self.path.pace_group(now.ns, (1, self.application.lengths().of(first)));
-        }
-        self.path.round_trip_mut().back_off();
-        self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
     }
 }

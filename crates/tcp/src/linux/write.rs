@@ -76,12 +76,8 @@ impl Linux {
         if !self.has_data() {
             self.path.note_idleness(&self.queue);
         }
-        self.restart_after_idle(now);
-    }
-
-    fn restart_after_idle(&mut self, now: Reading) {
-        let standing = self.repair.standing();
-        self.path.restart_after_idle(now, (&self.queue, &self.peer), standing);
+        let (others, standing) = ((&self.queue, &self.peer), self.repair.standing());
+        self.path.restart_after_idle(now, others, standing);
     }
 
     /// The application writes `segments` more, all of them whole, in one call. Returns how many
@@ -96,7 +92,8 @@ impl Linux {
         let before = self.application.written();
         self.application.offer_up_to(before + segments * self.options.payload);
         let reading = self.clock.read(now);
-        self.restart_after_idle(reading);
+        let (others, standing) = ((&self.queue, &self.peer), self.repair.standing());
+        self.path.restart_after_idle(reading, others, standing);
         if self.application.is_grouped() {
             self.call(reading, u64::MAX, ends, out);
         } else {

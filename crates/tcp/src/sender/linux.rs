@@ -14,6 +14,7 @@ use crate::foreign::Classes;
 use crate::linux::{Linux, Stage};
 use crate::offered::Offered;
 use crate::packet_run::PacketRun;
+use crate::receive::linux::syn_options;
 use crate::segment::{Ack, AckOptions, Transmission, Wires};
 use crate::verdict::Verdict;
 
@@ -26,6 +27,8 @@ pub struct LinuxSender {
     pub(super) counters: SenderCounters,
     started: bool,
     headers: Bytes,
+    /// What the header of the SYN is longer by.
+    syn_options: Bytes,
     /// Whether the detector excused its last reduction.
     last_excused: bool,
 }
@@ -39,6 +42,7 @@ impl LinuxSender {
             counters: SenderCounters::default(),
             started: false,
             headers: config.headers(),
+            syn_options: syn_options(config.timestamps != Some(false)),
             last_excused: false,
         }
     }
@@ -59,7 +63,15 @@ impl LinuxSender {
         } else if !self.offered.extend(bytes, 0) {
             return;
         }
-        self.act(out, |linux, out| linux.supply(now, (bytes, closes), out));
+        self.act(out, |linux, out| {
+            linux.offer(bytes);
+            if closes && bytes < u64::MAX {
+                linux.application_mut().close();
+            }
+            if linux.queue().acked() > 0 {
+                linux.write_more(now, out);
+            }
+        });
     }
 
     pub(super) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
@@ -172,14 +184,14 @@ impl LinuxSender {
             sent.size = match sent.seq {
                 seq if seq > 0 && parts => sent.size,
                 0 if linux.queue().acked() > 0 => self.headers,
-                0 => self.offered.size(0) + linux.syn_options(),
+                0 => self.offered.size(0) + self.syn_options,
                 seq if linux.application().is_fin(seq) => self.headers,
                 seq => self.offered.size(seq),
             };
         }
         let counters = &mut self.counters;
         (counters.segments_sent, counters.retransmissions) = linux.queue().sent();
-        [counters.timeouts, counters.fast_retransmits] = linux.repair().totals();
+        [_, counters.timeouts, counters.fast_retransmits] = linux.repair().totals();
     }
 
     /// The same, and asks the detector about a reduction that it makes.
@@ -194,13 +206,13 @@ impl LinuxSender {
         }
         let linux = &mut self.linux;
         linux.remember();
-        let [before, marks, _] = linux.repair().reductions();
+        let [before, marks, _] = linux.repair().reductions().counts();
         let (acked, window, from) =
             (linux.queue().acked(), f64::from(linux.path().cwnd()), out.len());
         let timeouts = self.counters.timeouts;
         self.act(out, act);
         let linux = &self.linux;
-        let [after, marks_after, _] = linux.repair().reductions();
+        let [after, marks_after, _] = linux.repair().reductions().counts();
         let (progress, next) = (linux.queue().acked() > acked, linux.queue().acked());
         self.last_excused &= after == before;
         if after > before && marks_after == marks {
@@ -261,7 +273,7 @@ impl LinuxSender {
 
     pub(super) fn reductions(&self) -> Reductions {
         let repairs = self.counters.early_repairs;
-        let [all, by_marks, undone] = self.linux.repair().reductions();
+        let [all, by_marks, undone] = self.linux.repair().reductions().counts();
         let excused = self.counters.excused_reductions + repairs;
         Reductions { all: all + repairs, by_marks, excused, undone }
     }
@@ -271,7 +283,7 @@ impl LinuxSender {
         f64::from(if self.last_excused {
             linux.path().cwnd()
         } else {
-            linux.path().reduced_to(linux.repair().last_was_timeout())
+            linux.path().reduced_to(linux.repair().reductions().last_is_timeout())
         })
     }
 

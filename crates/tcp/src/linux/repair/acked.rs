@@ -30,7 +30,7 @@ impl Repair {
                 site.queue.count_delivered(1, ack.ece);
                 let early = sent.is(AGAIN | EVER) && site.peer.echoes_before(sent.at() / 1000);
                 if !early {
-                    self.rack_advance(site, seq, &sent);
+                    self.rack.take(site, seq, &sent);
                 }
             }
             site.path.rate_mut().take(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
@@ -43,16 +43,16 @@ impl Repair {
         // What a receiver has of one short segment it may acknowledge late (`tcp_clean_rtx_queue`).
         heard.delayed = short && plain && alone && !(heard.again_acked || heard.ece);
         heard.reneged = site.queue.head().is_some_and(|head| head.is(SACKED));
-        let rtt = self.take_round_trip(site, us, sent_at, heard);
+        let rtt = site.take_round_trip(sent_at, heard);
         if heard.acked {
             heard.set_timer = true;
             if site.options.sack {
                 if lowest < high {
-                    self.check_reordering(site, lowest);
+                    self.reordering.note(lowest, site.queue);
                 }
             } else {
                 if site.queue.remove_duplicates(count, ack.ece) {
-                    self.reorder(site, site.queue.outstanding() + count);
+                    self.reordering.set(site.queue.outstanding() + count);
                 }
                 heard.original &= !heard.again_acked;
             }
@@ -63,49 +63,17 @@ impl Repair {
         }
         site.path.measured(rtt, &self.context(site));
         heard.rtt = rtt;
-    }
-
-    /// Takes the round trip that an ACK measures, by what was acknowledged, else reported, else by
-    /// its time stamp; returns the one that the law hears of.
-    fn take_round_trip(
-        &mut self,
-        site: &mut Site,
-        us: u64,
-        sent_at: Option<(u64, u64)>,
-        heard: &Heard,
-    ) -> Option<u64> {
-        let sent_at = sent_at.filter(|_| !heard.again_acked);
-        let mut measured = sent_at.map(|(first, _)| us - first);
-        let mut last = sent_at.map(|(_, last)| us - last);
-        if let (Some(first), Some(sacked)) = (heard.first_sent, heard.last_sent) {
-            last = Some(us - sacked);
-            measured = measured.or(Some(us - first));
+        site.path.arrives(&self.context(site));
+        if site.options.rack_adapts {
+            self.rack.adapt(heard.newest.prior(), site.queue.totals().0);
         }
-        if measured.is_none() && heard.acked {
-            measured = site.peer.echoed_round_trip(us);
-            last = measured;
-        }
-        let measured = measured?;
-        site.path.round_trip_mut().measure(
-            measured,
-            last.unwrap_or(measured),
-            site.queue.acked(),
-            site.queue.next(),
-        );
-        last
     }
 
     /// Without SACK duplicate ACKs stand for segments that arrived.
     pub(super) fn add_duplicates(&mut self, site: &mut Site, count: u32, ece: bool) {
         if site.queue.add_duplicates(count, ece) {
-            self.reorder(site, site.queue.outstanding());
+            self.reordering.set(site.queue.outstanding());
         }
-    }
-
-    /// The network reorders by so many segments.
-    fn reorder(&mut self, site: &Site, segments: u32) {
-        self.reordering = segments.min(site.options.reordering_max);
-        self.reordering_seen = true;
     }
 
     /// What the blocks and flags of an ACK say.

@@ -20,7 +20,7 @@ pub(super) enum ReducedBy {
 /// Reductions so far: all, those by marks, and those that were taken back; the last one; and what
 /// was before it, with the time-outs since progress, where it may be excused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct ReductionLog {
+pub(crate) struct ReductionLog {
     all: u64,
     by_marks: u64,
     pub(super) undone: u64,
@@ -36,19 +36,19 @@ impl ReductionLog {
         self.by_marks += u64::from(by == ReducedBy::Mark);
         self.last = Some(by);
     }
-}
 
-impl Repair {
-    /// Reductions of the window: all, those by marks, and those that were taken back.
-    pub(crate) fn reductions(&self) -> [u64; 3] {
-        [self.reductions.all, self.reductions.by_marks, self.reductions.undone]
+    /// All, those by marks, and those that were taken back.
+    pub(crate) fn counts(&self) -> [u64; 3] {
+        [self.all, self.by_marks, self.undone]
     }
 
     /// Whether the last one was for a time-out.
-    pub(crate) fn last_was_timeout(&self) -> bool {
-        self.reductions.last == Some(ReducedBy::Timeout)
+    pub(crate) fn last_is_timeout(&self) -> bool {
+        self.last == Some(ReducedBy::Timeout)
     }
+}
 
+impl Repair {
     /// Notes what a reduction that follows would change.
     pub(crate) fn remember(&mut self, path: &Path) {
         let before = (path.earlier(), self.timeouts);

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Purpose, Repair, Site, Stage};
-use crate::linux::Heard;
 use crate::linux::clock::ticks;
 use crate::linux::path::Delivery;
 use crate::linux::queue::{AGAIN, EVER, LOST, Unacked};
@@ -42,6 +41,20 @@ impl Rack {
         self.sent = self.sent.max(sent);
     }
 
+    /// Segment `seq`, last sent as `sent` says, has been delivered.
+    pub(super) fn take(&mut self, site: &Site, seq: u64, sent: &Unacked) {
+        let rtt = site.now.us.saturating_sub(sent.at());
+        // Sooner than a round trip after it was sent again: the ACK is of the first transmission.
+        if !sent.is(AGAIN | EVER) || rtt >= site.path.round_trip().shortest() {
+            self.advance((sent.at(), seq + 1), rtt);
+        }
+    }
+
+    /// For how long after `us` a segment that was last sent at `at` may be missing yet.
+    pub(super) fn left(&self, us: u64, at: u64, window: u64) -> i64 {
+        (self.rtt + window) as i64 - us.saturating_sub(at) as i64
+    }
+
     /// A reduction was taken back: what is lost is looked for again.
     pub(super) fn look_again(&mut self) {
         self.advanced = true;
@@ -77,35 +90,15 @@ impl Rack {
 }
 
 impl Repair {
-    /// Segment `seq`, last sent as `sent` says, has been delivered.
-    pub(super) fn rack_advance(&mut self, site: &Site, seq: u64, sent: &Unacked) {
-        let rtt = site.now.us.saturating_sub(sent.at());
-        // Sooner than a round trip after it was sent again: the ACK is of the first transmission.
-        if !sent.is(AGAIN | EVER) || rtt >= site.path.round_trip().shortest() {
-            self.rack.advance((sent.at(), seq + 1), rtt);
-        }
-    }
-
-    /// What an ACK says of segments that arrived twice may widen the reordering window.
-    pub(crate) fn adapt(&mut self, site: &Site, heard: &Heard) {
-        if site.options.rack_adapts {
-            self.rack.adapt(heard.newest.prior(), site.queue.totals().0);
-        }
-    }
-
     fn reordering_window(&self, site: &Site) -> u64 {
-        let counted = site.options.rack_counts && site.queue.counts()[0] >= self.reordering;
+        let counted =
+            site.options.rack_counts && site.queue.counts()[0] >= self.reordering.segments();
         let certain = self.stage >= Stage::Recovery || counted;
-        if !self.reordering_seen && certain {
+        if !self.reordering.was_seen() && certain {
             return 0;
         }
         let window = (site.path.round_trip().shortest() >> 2) * self.rack.steps;
         window.min(site.path.round_trip().srtt_8() >> 3)
-    }
-
-    /// For how long a segment that was last sent at `at` may be missing yet, in microseconds.
-    pub(super) fn rack_left(&self, site: &Site, at: u64, window: u64) -> i64 {
-        (self.rack.rtt + window) as i64 - site.now.us.saturating_sub(at) as i64
     }
 
     /// Marks what is lost by now; returns how long to wait for what may be, in microseconds.
@@ -123,7 +116,7 @@ impl Repair {
             if self.rack.sent <= (sent.at(), seq + 1) {
                 break;
             }
-            let left = self.rack_left(site, sent.at(), window);
+            let left = self.rack.left(site.now.us, sent.at(), window);
             if left <= 0 {
                 self.mark_lost(site, seq);
                 site.queue.unlist(seq);

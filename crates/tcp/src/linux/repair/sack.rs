@@ -48,7 +48,7 @@ impl Repair {
         }
         site.queue.note_blocks(sorted.iter().map(|&(left, right, _)| (left, right)));
         if self.stage != Stage::Loss || self.undo.marker().is_some() {
-            self.check_reordering(site, heard.reordered);
+            self.reordering.note(heard.reordered, site.queue);
         }
         heard
     }
@@ -89,7 +89,7 @@ impl Repair {
             // Not of what this sender sent twice.
             return false;
         }
-        if self.reordering_seen && !heard.duplicate_of_probe {
+        if self.reordering.was_seen() && !heard.duplicate_of_probe {
             self.rack.note_duplicate();
         }
         heard.duplicate = true;
@@ -125,7 +125,7 @@ impl Repair {
     fn take_new(&mut self, site: &mut Site, seq: u64, heard: &mut Heard) {
         let end = seq + 1;
         let sent = site.queue.get(seq);
-        self.rack_advance(site, seq, &sent);
+        self.rack.take(site, seq, &sent);
         if !sent.is(AGAIN | EVER) {
             if seq < site.queue.highest_sacked() && seq < heard.reordered {
                 heard.reordered = seq;
@@ -141,16 +141,5 @@ impl Repair {
         heard.delivered += 1;
         site.path.rate_mut().take(&mut heard.newest, sent.at(), end, sent.stamp);
         site.queue.count_once(seq);
-    }
-
-    /// Segment `low` arrived after higher ones though it was sent once: the network reorders.
-    pub(super) fn check_reordering(&mut self, site: &Site, low: u64) {
-        let high = site.queue.highest_sacked();
-        if low >= high {
-            return;
-        }
-        let distance = (high - low).min(u64::from(site.options.reordering_max)) as u32;
-        self.reordering = self.reordering.max(distance);
-        self.reordering_seen = true;
     }
 }

@@ -21,7 +21,8 @@ impl Repair {
         duplicates: u32,
         heard: &mut Heard,
     ) -> Rexmit {
-        let mut force = duplicates > 0 || (heard.sacked && self.must_retransmit(site));
+        let mut force = duplicates > 0
+            || (heard.sacked && site.queue.is_reported_beyond(self.reordering.segments()));
         if site.queue.is_empty() {
             site.queue.forget_duplicates();
         }
@@ -138,8 +139,10 @@ impl Repair {
     fn try_to_open(&mut self, site: &mut Site, heard: &Heard) {
         self.forget_repairs(site);
         // RFC 3168 section 6.1.2 (`tcp_enter_cwr`).
-        if heard.ece {
-            self.enter_cwr(site);
+        if heard.ece && self.stage < Stage::Cwr {
+            self.undo.give_up();
+            self.begin_reduction(site, ReducedBy::Mark, Cause::Mark);
+            self.set_stage(site, Stage::Cwr);
         }
         if self.stage != Stage::Cwr {
             self.keep_open(site);
@@ -160,13 +163,7 @@ impl Repair {
     /// `tcp_time_to_recover`: something is lost, or `DupThresh` are reported (RFC 6675 section 5).
     fn has_to_recover(&self, site: &Site) -> bool {
         let [sacked, lost, _] = site.queue.counts();
-        lost > 0 || (!site.options.rack && sacked + 1 > self.reordering)
-    }
-
-    /// Whether what is reported is so far above the cumulative ACK that something is lost
-    /// (`tcp_force_fast_retransmit`).
-    pub(super) fn must_retransmit(&self, site: &Site) -> bool {
-        site.queue.highest_sacked() > site.queue.acked() + u64::from(self.reordering)
+        lost > 0 || (!site.options.rack && sacked + 1 > self.reordering.segments())
     }
 
     /// `tcp_enter_recovery` (RFC 6675 section 5 step 4, RFC 8985 section 6.2 step 5).
@@ -192,7 +189,15 @@ impl Repair {
             return;
         }
         if !site.options.sack {
-            self.mark_first(site, heard.advanced);
+            // The first segment, by duplicate ACKs or by a partial one (RFC 6582 section 3.2,
+            // `tcp_newreno_mark_lost`).
+            let duplicates = site.queue.counts()[0] >= self.reordering.segments();
+            let begins = self.stage < Stage::Recovery && duplicates;
+            let goes_on = self.stage == Stage::Recovery && heard.advanced;
+            let first = site.queue.all().start;
+            if (begins || goes_on) && !site.queue.get(first).is(LOST) {
+                self.mark_lost(site, first);
+            }
         } else if site.options.rack {
             let [.., again] = site.queue.counts();
             if self.rack_mark(site) {
@@ -202,21 +207,10 @@ impl Repair {
         }
     }
 
-    /// New-Reno: the first segment, by duplicate ACKs or by a partial one (RFC 6582 section 3.2,
-    /// `tcp_newreno_mark_lost`).
-    fn mark_first(&mut self, site: &mut Site, advanced: bool) {
-        let begins = self.stage < Stage::Recovery && site.queue.counts()[0] >= self.reordering;
-        let goes_on = self.stage == Stage::Recovery && advanced;
-        let first = site.queue.all().start;
-        if (begins || goes_on) && !site.queue.get(first).is(LOST) {
-            self.mark_lost(site, first);
-        }
-    }
-
     /// Without RACK: what has enough reported segments above it (RFC 6675 section 4, IsLost), else
     /// the first segment where a repair begins (`tcp_mark_head_lost`).
     fn mark_by_count(&mut self, site: &mut Site, first: bool) {
-        let above = site.queue.counts()[0].checked_sub(self.reordering);
+        let above = site.queue.counts()[0].checked_sub(self.reordering.segments());
         if !site.options.sack || (above.is_none() && !first) {
             return;
         }
@@ -281,30 +275,8 @@ impl Repair {
     /// The retransmission timer ran out (`tcp_enter_loss`; RFC 5681 section 3.1).
     pub(crate) fn on_loss(&mut self, site: &mut Site) {
         let begins = self.stage < Stage::Recovery;
-        self.mark_timed_out(site);
-        let again = self.stage == Stage::Loss && self.timeouts == 0;
-        // Not yet for this window of data, or the first time-out since progress.
-        if self.stage <= Stage::Disorder || self.high <= site.queue.acked() || again {
-            site.path.time_out(&self.context(site));
-            self.begin_undo(site);
-        }
-        self.reductions.note(ReducedBy::Timeout);
-        site.path.collapse(site.queue.in_flight(), site.now.tick);
-        // So many reported say that what was learnt of reordering was too much.
-        if self.stage <= Stage::Disorder && site.queue.counts()[0] >= site.options.reordering {
-            self.reordering = self.reordering.min(site.options.reordering);
-        }
-        self.set_stage(site, Stage::Loss);
-        self.high = site.queue.next();
-        self.probed = None;
-        self.tells_reduction = site.options.ecn;
-        // RFC 5682 section 3.1 step 1: not within another repair.
-        self.frto = site.options.frto && (begins || self.timeouts > 0);
-    }
-
-    /// Everything is lost but, with RACK, what was sent less than a round trip ago (RFC 8985
-    /// section 6.3; `tcp_timeout_mark_lost`).
-    fn mark_timed_out(&mut self, site: &mut Site) {
+        // Everything is lost but, with RACK, what was sent less than a round trip ago (RFC 8985
+        // section 6.3; `tcp_timeout_mark_lost`).
         let reneged = site.queue.head().is_some_and(|head| head.is(SACKED));
         if reneged {
             site.queue.unmark_reported();
@@ -314,11 +286,31 @@ impl Repair {
         let first = site.queue.all().start;
         for seq in site.queue.all() {
             let waits = !reneged && seq != first && site.options.rack;
-            if waits && self.rack_left(site, site.queue.get(seq).at(), 0) > 0 {
+            if waits && self.rack.left(site.now.us, site.queue.get(seq).at(), 0) > 0 {
                 continue;
             }
             self.mark_lost(site, seq);
         }
+        let again = self.stage == Stage::Loss && self.timeouts == 0;
+        // Not yet for this window of data, or the first time-out since progress.
+        if self.stage <= Stage::Disorder || self.high <= site.queue.acked() || again {
+            site.path.time_out(&self.context(site));
+            self.begin_undo(site);
+        }
+        self.reductions.note(ReducedBy::Timeout);
+        site.path.collapse(site.queue.in_flight(), site.now.tick);
+        // So many reported say that what was learnt of reordering was too much.
+        if self.stage <= Stage::Disorder {
+            self.reordering.unlearn(site.queue.counts()[0]);
+        }
+        self.set_stage(site, Stage::Loss);
+        self.high = site.queue.next();
+        self.probed = None;
+        self.tells_reduction = site.options.ecn;
+        // RFC 5682 section 3.1 step 1: not within another repair.
+        self.frto = site.options.frto && (begins || self.timeouts > 0);
+        self.timeouts += 1;
+        self.timeouts_ever += 1;
     }
 
     /// Begins to shrink the window to what the law says.
@@ -335,22 +327,6 @@ impl Repair {
         if self.stage == Stage::Cwr || self.undo.marker().is_some() {
             site.path.end_reduction(site.now.tick);
         }
-    }
-
-    /// A mark, or a probe that repaired a loss, shrinks the window without a repair.
-    fn enter_cwr(&mut self, site: &mut Site) {
-        site.path.forget_threshold();
-        if self.stage < Stage::Cwr {
-            self.undo.give_up();
-            self.begin_reduction(site, ReducedBy::Mark, Cause::Mark);
-            self.set_stage(site, Stage::Cwr);
-        }
-    }
-
-    /// The timer has run out once more.
-    pub(crate) fn count_timeout(&mut self) {
-        self.timeouts += 1;
-        self.timeouts_ever += 1;
     }
 
     /// A lost segment was sent again.

@@ -132,7 +132,7 @@ impl Repair {
     pub(super) fn undo_partial(&mut self, site: &mut Site, before: u64, force: &mut bool) -> bool {
         if self.was_delayed(site) {
             // A delayed segment, not one that was sent again, filled the hole.
-            self.check_reordering(site, before);
+            self.reordering.note(before, site.queue);
             if site.queue.counts()[2] > 0 {
                 return true;
             }
@@ -140,7 +140,7 @@ impl Repair {
             self.undo(site, true);
             self.keep_open(site);
         } else {
-            *force = self.must_retransmit(site);
+            *force = site.queue.is_reported_beyond(self.reordering.segments());
         }
         false
     }
