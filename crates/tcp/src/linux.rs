@@ -200,7 +200,7 @@ impl Linux {
         }
         if self.path.take_class_timer(now.now) {
             self.begin_for_class();
-            let holds = !self.repair.stage().reduces() && !self.repair.is_excused();
+            let holds = !self.repair.stage().reduces() && !self.repair.reductions().excuses();
             let context = self.context(now);
             self.path.ask_after_timer(&context, holds);
             self.path.settle_for_class(&context, self.queue.outstanding());

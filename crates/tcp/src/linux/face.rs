@@ -83,17 +83,12 @@ impl Linux {
     /// Sends the SYN, for the first time or as it was lost.
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let again = self.queue.next() > 0;
-        if again {
-            self.repair.miss_call();
-            if self.peer.calls_again() + 1 >= LINEAR_SYNS {
-                self.path.round_trip_mut().back_off();
-            }
+        if again && self.peer.calls_again() + 1 >= LINEAR_SYNS {
+            self.path.round_trip_mut().back_off();
         }
         self.peer.call(now, again);
         let now = self.clock.read(now);
-        if !again {
-            self.repair.call(now.us / 1000);
-        }
+        self.repair.call(now.tick, again);
         self.queue.call();
         self.queue.count_again(u32::from(again));
         self.emit(0, again, SegmentFlags::default(), out);

@@ -74,7 +74,7 @@ impl Linux {
 
     /// What an ACK makes of the window and of the pace; `flight` was in flight before it.
     fn control(&mut self, now: Reading, said: (&Heard, Delivery), flight: u32) {
-        let (context, excused) = (self.context(now), self.repair.is_excused());
+        let (context, excused) = (self.context(now), self.repair.reductions().excuses());
         let (heard, delivery) = said;
         if self.path.law().paces() {
             self.path.control_by_rate(said, flight, excused, context);

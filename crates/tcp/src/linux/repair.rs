@@ -211,11 +211,6 @@ impl Repair {
         !self.tells_reduction && self.rack.is_at_rest()
     }
 
-    /// Whether the losses that are being repaired are excused.
-    pub(super) fn is_excused(&self) -> bool {
-        self.reductions.excused
-    }
-
     /// New data are acknowledged.
     #[inline]
     pub(super) fn note_progress(&mut self) {
@@ -239,19 +234,15 @@ impl Repair {
         std::mem::take(&mut self.tells_reduction)
     }
 
-    /// The SYN goes at `ms`.
-    pub(super) fn call(&mut self, ms: u64) {
+    /// The SYN goes at `ms`, again where it was lost.
+    pub(super) fn call(&mut self, ms: u64, again: bool) {
         self.undo.note_repair(ms);
+        self.timeouts_ever += u64::from(again);
     }
 
     /// Whether the SYN went again for nothing, since the first is what the ACK echoes.
     pub(super) fn take_call(&mut self, echo: Option<u64>) -> bool {
         echo.is_some() && echo == self.undo.forget_repairs()
-    }
-
-    /// The SYN was lost.
-    pub(super) fn miss_call(&mut self) {
-        self.timeouts_ever += 1;
     }
 
     /// What window laws may read.

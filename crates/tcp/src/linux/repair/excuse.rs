@@ -42,6 +42,11 @@ impl ReductionLog {
         [self.all, self.by_marks, self.undone]
     }
 
+    /// Whether the losses that are being repaired are excused.
+    pub(crate) fn excuses(&self) -> bool {
+        self.excused
+    }
+
     /// Whether the last one was for a time-out.
     pub(crate) fn last_is_timeout(&self) -> bool {
         self.last == Some(ReducedBy::Timeout)
