@@ -348,7 +348,7 @@ impl Path {
     }
 }
 
-/// Whether the window is in use (RFC 7661 in the way of Linux).
+/// Whether the window is in use (RFC 2861; `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 impl Path {
     /// So many segments are `outstanding` in all; `limited`: the window is what keeps others.
     /// Returns whether less than the window was used for a time-out, which is to shrink it.

@@ -3,26 +3,36 @@
 
 mod list;
 
+use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::rate::Stamp;
-use crate::segment::SentRun;
-use list::List;
-pub(crate) use list::{AGAIN, EVER, LAST, LOST, PUSH, PUSHES, Plain, SACKED, SEVERAL, Unacked};
+use list::Run;
+pub(crate) use list::{AGAIN, EVER, LAST, LOST, PUSHES, Plain, SACKED, SEVERAL, Unacked};
 
 /// Most SACK blocks in an ACK (RFC 2018 section 3).
 pub(super) const MOST_BLOCKS: usize = 4;
 
 /// Segments are counted: 0 is the SYN, data are 1, 2, …
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
-    list: List,
+    segments: VecDeque<Unacked>,
+    /// What follows these, in order of numbers and of time. It is spread to segments when something
+    /// is heard of one of it or when something else is sent.
+    runs: VecDeque<Run>,
+    /// The first segment that is outstanding, and the next to be sent for the first time.
+    first: u64,
+    next: u64,
+    /// Where the order of time begins and ends.
+    oldest: u64,
+    newest: u64,
+    groups: u64,
+    merged: u64,
     /// All below are acknowledged.
     acked: u64,
-    /// The next segment to be sent for the first time.
-    next: u64,
     /// Segments reported, lost, and sent again.
     sacked: u32,
     lost: u32,
@@ -42,15 +52,31 @@ pub(crate) struct Queue {
     again_ever: u64,
 }
 
+/// The same however much of it is spread.
+impl fmt::Debug for Queue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = self.clone();
+        all.spread();
+        let Self { segments, first, next, oldest, newest, groups, merged, acked, .. } = &all;
+        let Self { sacked, lost, again, sack_high, blocks, repaired, .. } = &all;
+        let Self { delivered, marked, lost_ever, sent_ever, again_ever, .. } = &all;
+        let order = (segments, first, next, oldest, newest, groups, merged);
+        let board = (acked, sacked, lost, again, sack_high, blocks, repaired);
+        let totals = (delivered, marked, lost_ever, sent_ever, again_ever);
+        write!(formatter, "Queue {{ {order:?}, {board:?}, {totals:?} }}")
+    }
+}
+
 impl Queue {
     /// The SYN goes.
     pub(super) fn call(&mut self) {
-        self.next = 1;
+        (self.first, self.next) = (1, 1);
     }
 
     /// The SYN is acknowledged.
     pub(super) fn open(&mut self) {
-        (self.acked, self.next, self.delivered, self.sack_high) = (1, 1, 1, 1);
+        self.call();
+        (self.acked, self.delivered, self.sack_high) = (1, 1, 1);
     }
 
     /// All below are acknowledged.
@@ -63,22 +89,6 @@ impl Queue {
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next
-    }
-
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// The segments that are outstanding.
-    #[inline]
-    pub(super) fn all(&self) -> Range<u64> {
-        self.list.first()..self.list.end()
-    }
-
-    #[inline]
-    pub(super) fn outstanding(&self) -> u32 {
-        self.list.len() as u32
     }
 
     /// Segments that are in the network, as far as is known.
@@ -113,38 +123,14 @@ impl Queue {
 
     /// The first segment that is taken for lost and was not sent again, and one past the last.
     pub(crate) fn lost_segments(&self) -> Range<u64> {
-        let mut lost = self.all().filter(|&seq| self.list.get(seq).is_lost());
+        let mut lost = self.all().filter(|&seq| self.get(seq).is_lost());
         let Some(first) = lost.next() else { return 0..0 };
         first..lost.next_back().unwrap_or(first) + 1
-    }
-
-    pub(super) fn get(&self, seq: u64) -> Unacked {
-        self.list.get(seq)
-    }
-
-    pub(super) fn head(&self) -> Option<Unacked> {
-        self.list.head()
-    }
-
-    /// When the first segment was last sent, in microseconds.
-    #[inline]
-    pub(super) fn head_at(&self) -> Option<u64> {
-        self.list.head_at()
     }
 
     /// Whether something is outstanding that was sent again.
     pub(super) fn any_again(&self) -> bool {
         self.again > 0 || self.head().is_some_and(|head| head.is(EVER))
-    }
-
-    /// Groups that are outstanding.
-    pub(super) fn groups(&self) -> u64 {
-        self.list.groups()
-    }
-
-    /// Segments that are part of another one in the send buffer.
-    pub(super) fn merged(&self) -> u64 {
-        self.list.merged()
     }
 }
 
@@ -161,43 +147,16 @@ impl Queue {
         self.again_ever += u64::from(times);
     }
 
-    /// The next segment goes out; where it ends a push, `push`.
-    pub(super) fn send(&mut self, ns: u64, stamp: Stamp, push: bool) {
-        self.list.push(self.next, ns, stamp, push);
-        self.next += 1;
-    }
-
-    /// The next segments go out at one time, each a group of its own.
-    #[inline(always)]
-    pub(super) fn send_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
-        self.list.push_run(run, ns, stamp);
-        self.next += u64::from(run.count);
-        self.sent_ever += u64::from(run.count);
-    }
-
-    /// The segments that went last were a group.
-    pub(super) fn end_group(&mut self, segments: u32, pushes: bool) {
-        self.list.end_group(segments, pushes);
-    }
-
-    /// Segment `seq` goes again; returns whether it ends a push.
-    pub(super) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) -> bool {
-        self.again_ever += 1;
-        self.list.send_again(seq, ns, stamp);
-        self.list.get(seq).is(PUSH)
-    }
-
     /// It goes since it was lost, so that it counts as in flight.
     pub(super) fn repair(&mut self, seq: u64) {
-        let sent = self.list.get_mut(seq);
         // One that was sent again before a reduction was taken back is in flight already.
-        self.again += u32::from(!sent.is(AGAIN));
-        sent.marks |= AGAIN | EVER;
+        self.again += u32::from(!self.get(seq).is(AGAIN));
+        self.get_mut(seq).marks |= AGAIN | EVER;
     }
 
     /// The segments among which are those that are lost and were not sent again.
     pub(super) fn unrepaired(&self) -> Range<u64> {
-        self.list.first().max(self.repaired)..self.list.end()
+        self.first.max(self.repaired)..self.next
     }
 
     /// Whether some are.
@@ -209,7 +168,7 @@ impl Queue {
     /// Segment `seq`, none below which is, if it is.
     pub(super) fn take_unrepaired(&mut self, seq: u64) -> Option<Unacked> {
         self.repaired = seq;
-        let sent = self.list.get(seq);
+        let sent = self.get(seq);
         (sent.is_lost() && !sent.is(AGAIN)).then_some(sent)
     }
 }
@@ -231,23 +190,15 @@ impl Queue {
 
     /// The first segment, if it is acknowledged.
     pub(super) fn first_acked(&self) -> Option<(u64, Unacked)> {
-        let seq = self.list.first();
-        (!self.is_empty() && seq < self.acked).then(|| (seq, self.list.get(seq)))
-    }
-
-    /// Takes away the first segment.
-    pub(super) fn pop(&mut self, sent: &Unacked) {
-        self.sacked -= u32::from(sent.is(SACKED));
-        self.lost -= u32::from(sent.is(LOST));
-        self.again -= u32::from(sent.is(AGAIN));
-        self.list.pop();
+        let seq = self.first;
+        (!self.is_empty() && seq < self.acked).then(|| (seq, self.get(seq)))
     }
 
     /// All below `next` is acknowledged: takes it away if each segment was sent once, in order, and
     /// nothing was heard of it.
     #[inline(always)]
     pub(super) fn take_plain(&mut self, next: u64) -> Option<Plain> {
-        let plain = self.list.take_plain(next)?;
+        let plain = self.take_sent_once(next)?;
         self.acked = next;
         self.delivered += u64::from(plain.count);
         Some(plain)
@@ -285,52 +236,52 @@ impl Queue {
 
     /// Segment `seq` is reported for the first time.
     pub(super) fn report(&mut self, seq: u64) {
-        let sent = self.list.get(seq);
-        let marks = &mut self.list.get_mut(seq).marks;
+        let sent = *self.get_mut(seq);
+        let mut marks = sent.marks | SACKED;
         if sent.is(LOST) {
             self.lost -= 1;
             self.again -= u32::from(sent.is(AGAIN));
-            *marks &= !(LOST | AGAIN);
+            marks &= !(LOST | AGAIN);
         }
-        *marks |= SACKED;
+        self.get_mut(seq).marks = marks;
         // One that went again and is not taken for lost may still be on its way.
         if !sent.is(AGAIN) || sent.is(LOST) {
-            self.list.merge(seq);
+            self.merge(seq);
         }
         self.sacked += 1;
     }
 
     /// Segment `seq` is in a block, or in one of what arrived twice.
     pub(super) fn end_report(&mut self, seq: u64, duplicate: bool) {
-        let sent = self.list.get_mut(seq);
+        let sent = self.get(seq);
         if duplicate && sent.is(AGAIN) {
-            sent.marks &= !AGAIN;
+            self.get_mut(seq).marks &= !AGAIN;
             self.again -= 1;
         }
         if sent.is(SACKED) {
-            self.list.unlist(seq);
+            self.unlist(seq);
         }
         self.sack_high = self.sack_high.max(seq + 1);
     }
 
     /// The delivery of segment `seq` is taken account of.
     pub(super) fn count_once(&mut self, seq: u64) {
-        self.list.get_mut(seq).stamp.delivered = None;
+        self.get_mut(seq).stamp.delivered = None;
     }
 
     /// Takes segment `seq` for lost, or for lost again; returns how the connection stood when it
     /// was sent, unless that is known already.
     pub(super) fn mark_lost(&mut self, seq: u64) -> Option<Stamp> {
-        let sent = self.list.get_mut(seq);
+        let sent = self.get(seq);
         if sent.is(SACKED) {
             return None;
         }
         self.repaired = self.repaired.min(seq);
         if !sent.is(LOST) {
-            sent.marks |= LOST;
+            self.get_mut(seq).marks |= LOST;
             self.lost += 1;
         } else if sent.is(AGAIN) {
-            sent.marks &= !AGAIN;
+            self.get_mut(seq).marks &= !AGAIN;
             self.again -= 1;
         } else {
             return None;
@@ -342,7 +293,7 @@ impl Queue {
     /// Nothing is lost.
     pub(super) fn unmark_lost(&mut self) {
         for seq in self.all() {
-            self.list.get_mut(seq).marks &= !LOST;
+            self.get_mut(seq).marks &= !LOST;
         }
         self.lost = 0;
     }
@@ -350,29 +301,10 @@ impl Queue {
     /// Nothing is reported: the receiver dropped it (RFC 2018 section 8).
     pub(super) fn unmark_reported(&mut self) {
         for seq in self.all() {
-            self.list.get_mut(seq).marks &= !SACKED;
+            self.get_mut(seq).marks &= !SACKED;
         }
         self.blocks = Default::default();
         self.sacked = 0;
-    }
-}
-
-/// The order of time, in which RACK goes.
-impl Queue {
-    /// The segment that was sent the longest time ago.
-    pub(super) fn oldest(&mut self) -> Option<u64> {
-        self.list.spread();
-        self.list.oldest()
-    }
-
-    /// The one that was sent after `seq`.
-    pub(super) fn newer(&self, seq: u64) -> Option<u64> {
-        self.list.newer(seq)
-    }
-
-    /// Takes a segment out of it, until it is sent again.
-    pub(super) fn unlist(&mut self, seq: u64) {
-        self.list.unlist(seq);
     }
 }
 

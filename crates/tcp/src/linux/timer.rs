@@ -12,7 +12,7 @@ pub(crate) enum Purpose {
     Timeout,
     /// A tail loss probe (RFC 8985 section 7).
     Probe,
-    /// Segments that may be reordered rather than lost (RFC 8985 section 6.3).
+    /// Segments that may be reordered rather than lost (RFC 8985 section 6.2 step 5).
     Reordering,
     /// A probe of the receiver's window (RFC 9293 section 3.8.6.1).
     Persist,

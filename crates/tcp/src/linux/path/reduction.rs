@@ -45,7 +45,7 @@ impl Path {
         self.window.ssthresh = self.threshold(context, cause);
     }
 
-    /// Section 3.1, with the bound of one segment more than was delivered only where the ACK moved
+    /// RFC 6937 section 3.1, with the bound of one segment more than was delivered only where the ACK moved
     /// and nothing new is lost (RFC 6937bis).
     pub(crate) fn reduce(&mut self, delivery: Delivery, flight: u32) {
         let window = &mut self.window;

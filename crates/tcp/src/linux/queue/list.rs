@@ -1,11 +1,11 @@
 //! The segments that were sent and are not acknowledged, in order of their numbers and, for RACK,
 //! in order of when they were last sent.
 
-use std::collections::VecDeque;
-use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::Queue;
 use crate::linux::rate::Stamp;
 use crate::segment::SentRun;
 
@@ -70,7 +70,7 @@ impl Unacked {
 
 /// Segments that went at one time, each a group of its own, of which nothing was heard.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Run {
+pub(super) struct Run {
     /// When they were sent, in nanoseconds, and how the connection stood for the first of them.
     ns: u64,
     stamp: Stamp,
@@ -100,49 +100,21 @@ pub(crate) struct Plain {
     pub(crate) last_at: u64,
 }
 
-/// All of them.
-#[derive(Clone, Default, Serialize, Deserialize)]
-pub(crate) struct List {
-    segments: VecDeque<Unacked>,
-    /// What follows these, in order of numbers and of time. It is spread to segments when something
-    /// is heard of one of it or when something else is sent.
-    runs: VecDeque<Run>,
-    first: u64,
-    end: u64,
-    oldest: u64,
-    newest: u64,
-    groups: u64,
-    merged: u64,
-}
-
-/// The same however much of it is spread.
-impl fmt::Debug for List {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut all = self.clone();
-        all.spread();
-        let Self { segments, first, oldest, newest, groups, merged, .. } = &all;
-        let rest = (oldest, newest, groups, merged);
-        write!(formatter, "List {{ {first}, {rest:?}, {segments:?} }}")
-    }
-}
-
-impl List {
+impl Queue {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.first == self.end
+        self.first == self.next
     }
 
-    pub(crate) fn len(&self) -> usize {
-        (self.end - self.first) as usize
+    /// The segments that are outstanding.
+    #[inline]
+    pub(crate) fn all(&self) -> Range<u64> {
+        self.first..self.next
     }
 
-    /// Number of the first segment.
-    pub(crate) fn first(&self) -> u64 {
-        self.first
-    }
-
-    /// One past the last segment.
-    pub(crate) fn end(&self) -> u64 {
-        self.end
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u32 {
+        (self.next - self.first) as u32
     }
 
     pub(crate) fn get(&self, seq: u64) -> Unacked {
@@ -162,7 +134,7 @@ impl List {
         panic!("segment {place} behind the first is not outstanding");
     }
 
-    pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Unacked {
+    pub(super) fn get_mut(&mut self, seq: u64) -> &mut Unacked {
         let place = (seq - self.first) as usize;
         if place >= self.segments.len() {
             self.spread();
@@ -183,37 +155,28 @@ impl List {
         }
     }
 
-    /// Segment `seq`, the one after the last, goes out; where it ends a push, `push`.
-    pub(crate) fn push(&mut self, seq: u64, ns: u64, stamp: Stamp, push: bool) {
+    /// The next segment goes out; where it ends a push, `push`.
+    pub(crate) fn send(&mut self, ns: u64, stamp: Stamp, push: bool) {
         self.spread();
-        self.begin(seq, 1);
-        let marks = if push { PUSH } else { 0 };
-        let sent = Unacked { marks, ns, stamp, older: NONE, newer: NONE };
-        self.segments.push_back(sent);
+        let (seq, marks) = (self.next, if push { PUSH } else { 0 });
+        self.segments.push_back(Unacked { marks, ns, stamp, older: NONE, newer: NONE });
+        self.next += 1;
         self.list(seq);
     }
 
-    /// Segments go out at one time, the first of them the one after the last, each a group of its
-    /// own.
+    /// The next segments go out at one time, each a group of its own.
     #[inline(always)]
-    pub(crate) fn push_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
+    pub(crate) fn send_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
         let &SentRun { count, pushes, .. } = run;
-        self.begin(run.first, count);
+        debug_assert_eq!(run.first, self.next, "segments go out in order");
         self.runs.push_back(Run { ns, stamp: *stamp, count, pushes });
+        self.next += u64::from(count);
         self.groups += u64::from(count);
-    }
-
-    #[inline]
-    fn begin(&mut self, seq: u64, count: u32) {
-        if self.is_empty() {
-            (self.first, self.end) = (seq, seq);
-        }
-        debug_assert_eq!(seq, self.end, "segments go out in order");
-        self.end += u64::from(count);
+        self.sent_ever += u64::from(count);
     }
 
     /// Makes single segments of what is in runs.
-    pub(crate) fn spread(&mut self) {
+    pub(super) fn spread(&mut self) {
         let mut seq = self.first + self.segments.len() as u64;
         while let Some(run) = self.runs.pop_front() {
             for nth in 0..run.count {
@@ -227,11 +190,11 @@ impl List {
     /// Takes the segments away that are below `end`, if each was sent once, in order, and nothing
     /// was heard of it. There are some, and none of them is beyond the last.
     #[inline(always)]
-    pub(crate) fn take_plain(&mut self, end: u64) -> Option<Plain> {
+    pub(super) fn take_sent_once(&mut self, end: u64) -> Option<Plain> {
         let count = (end - self.first) as u32;
         let (mut left, mut first_at) = (count, None);
         if !self.segments.is_empty() {
-            let singles = self.take_plain_singles(count)?;
+            let singles = self.take_single_once(count)?;
             if singles.count == count {
                 return Some(singles);
             }
@@ -257,7 +220,7 @@ impl List {
     }
 
     /// The same of those that are in no run, up to `most` of them; there are some.
-    fn take_plain_singles(&mut self, most: u32) -> Option<Plain> {
+    fn take_single_once(&mut self, most: u32) -> Option<Plain> {
         let (mut count, mut newer) = (0, self.oldest);
         for (seq, sent) in (self.first..).zip(&self.segments).take(most as usize) {
             let marks = sent.marks & (SACKED | LOST | AGAIN | EVER | LISTED | MERGED);
@@ -281,15 +244,17 @@ impl List {
         Some(Plain { count, first_at, last_at })
     }
 
-    /// Segment `seq` goes out again.
-    pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) {
+    /// Segment `seq` goes again; returns whether it ends a push.
+    pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) -> bool {
+        self.again_ever += 1;
         self.spread();
         self.unlist(seq);
         let sent = self.get_mut(seq);
-        sent.ns = ns;
-        sent.stamp = stamp;
+        (sent.ns, sent.stamp) = (ns, stamp);
         sent.marks |= EVER;
+        let push = sent.is(PUSH);
         self.list(seq);
+        push
     }
 
     /// The segments that came last were a group.
@@ -309,11 +274,11 @@ impl List {
 
     /// Segment `seq` is now reported: with neighbours that are, and were not sent again, it becomes
     /// one in the send buffer (`tcp_shift_skb_data`).
-    pub(crate) fn merge(&mut self, seq: u64) {
+    pub(super) fn merge(&mut self, seq: u64) {
         if seq > self.first && self.get(seq - 1).rests() {
             self.join(seq);
         }
-        if seq + 1 < self.end() && self.get(seq + 1).rests() {
+        if seq + 1 < self.next && self.get(seq + 1).rests() {
             self.join(seq + 1);
         }
     }
@@ -333,12 +298,15 @@ impl List {
     }
 
     /// Takes away the first segment.
-    pub(crate) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self, sent: &Unacked) {
+        self.sacked -= u32::from(sent.is(SACKED));
+        self.lost -= u32::from(sent.is(LOST));
+        self.again -= u32::from(sent.is(AGAIN));
         self.spread();
         self.unlist(self.first);
-        let sent = self.segments.pop_front();
-        self.groups -= u64::from(sent.is_some_and(|sent| sent.is(LAST)));
-        self.merged -= u64::from(sent.is_some_and(|sent| sent.is(MERGED)));
+        self.segments.pop_front();
+        self.groups -= u64::from(sent.is(LAST));
+        self.merged -= u64::from(sent.is(MERGED));
         self.first += 1;
     }
 
@@ -378,7 +346,8 @@ impl List {
     }
 
     /// The segment that was sent the longest time ago.
-    pub(crate) fn oldest(&self) -> Option<u64> {
+    pub(crate) fn oldest(&mut self) -> Option<u64> {
+        self.spread();
         (self.oldest != NONE).then_some(self.oldest)
     }
 

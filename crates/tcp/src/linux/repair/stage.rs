@@ -1,5 +1,6 @@
 //! What an ACK makes of the stage of a connection: whether it is in order, has to repair losses, or
-//! has repaired them. Names in brackets are functions of `net/ipv4/tcp_input.c`, Linux 6.12.
+//! has repaired them. Names in brackets are functions of `net/ipv4/tcp_input.c` and `tcp_recovery.c`,
+//! Linux 6.12.
 
 use super::{Purpose, ReducedBy, Repair, Rexmit, Site, Stage};
 use crate::linux::Heard;
@@ -256,7 +257,7 @@ impl Repair {
                 self.frto = false;
             }
         }
-        // Step 2.a, with all acknowledged (`tcp_try_undo_recovery`).
+        // Step 2.a, and the first part of 3.a: all is acknowledged (`tcp_try_undo_recovery`).
         if recovered {
             self.undo_recovery(site);
             return Rexmit::None;
