@@ -13,6 +13,7 @@ mod face;
 mod fast_path;
 mod group;
 mod hear;
+mod heard;
 mod hystart_plus_plus;
 mod info;
 mod law;
@@ -42,77 +43,16 @@ use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use context::AckContext;
 pub use context::Stage;
+pub use heard::Arrival;
 pub use info::Info;
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use path::Path;
 use peer::Peer;
 use queue::Queue;
-use rate::Newest;
 use repair::{Repair, Site};
 use timer::{LinuxTimer, Purpose};
 pub use write::CallEnds;
-
-/// An ACK as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival<'a> {
-    /// All segments below have arrived.
-    pub next: u64,
-    /// What has arrived out of order: runs `[left, right)`, one that arrived twice first.
-    pub blocks: &'a [(u64, u64)],
-    /// The receiver's window in bytes.
-    pub window: u64,
-    /// The time stamp it echoes, in ms of the sender's clock.
-    pub echo: Option<u64>,
-    /// Whether it echoes a mark.
-    pub ece: bool,
-    /// Whether it came with data, so that it is no duplicate ACK and tells a newer window.
-    pub with_data: bool,
-}
-
-/// What an ACK turned out to say.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Heard {
-    /// It moved the cumulative ACK.
-    advanced: bool,
-    /// It changed the receiver's window, or came with data.
-    window: bool,
-    /// It took segments away, some of which had been sent again.
-    acked: bool,
-    again_acked: bool,
-    /// It reported segments.
-    sacked: bool,
-    /// It acknowledged or reported what was sent once, before the last reduction.
-    original: bool,
-    ece: bool,
-    /// Something arrived twice, and that was the probe.
-    duplicate: bool,
-    duplicate_of_probe: bool,
-    /// The first segment is one that was reported before.
-    reneged: bool,
-    set_timer: bool,
-    /// Something that was sent again is lost again.
-    lost_again: bool,
-    /// The lowest segment that came late.
-    reordered: u64,
-    /// Segments that blocks report.
-    delivered: u32,
-    /// When the first and the last segment that blocks report were sent.
-    first_sent: Option<u64>,
-    last_sent: Option<u64>,
-    /// The newest segment it is about.
-    newest: Newest,
-    /// The round trip that it measured, and whether its ACK was probably delayed.
-    rtt: Option<u64>,
-    delayed: bool,
-}
-
-impl Heard {
-    /// Whether it is no duplicate ACK.
-    fn is_news(&self) -> bool {
-        self.window || self.acked
-    }
-}
 
 /// The sending endpoint. Segments are counted: 0 is the SYN, data are 1, 2, …
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -157,7 +97,7 @@ impl Linux {
             None => self.path.round_trip_mut().measure_nothing(),
         }
         self.peer.forget_widest();
-        self.peer.take_window(window, &mut self.application, 1);
+        self.application.take_window(&mut self.peer, window, 1);
         self.timer.clear();
         let context = self.context(now);
         self.path.open(&context);
@@ -290,7 +230,7 @@ impl Linux {
         new
     }
 
-    /// Something happens of which it may be told.
+    /// Something happens that concerns it.
     fn begin_for_class(&mut self) {
         if self.path.is_for_class() {
             self.path.begin_for_class(self.context(Reading::default()));
@@ -311,7 +251,7 @@ impl Linux {
         self.application.has_more(self.queue.next())
     }
 
-    /// What window laws may read.
+    /// The state that window laws may read.
     fn context(&self, now: Reading) -> AckContext {
         self.path.context(now, &self.queue, &self.peer, self.repair.standing())
     }

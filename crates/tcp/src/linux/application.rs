@@ -139,6 +139,15 @@ impl Application {
         self.unsent.is_grouped() && self.parts
     }
 
+    /// The receiver's window becomes so many bytes, which bounds what segments from `next` on have.
+    #[inline]
+    pub(super) fn take_window(&mut self, peer: &mut Peer, bytes: u64, next: u64) {
+        if peer.take_window(bytes) {
+            self.bound_segments(bytes, next);
+            peer.bound_segments(self.mss);
+        }
+    }
+
     /// Whether there are data from segment `next` on.
     #[inline]
     pub(super) fn has_more(&self, next: u64) -> bool {

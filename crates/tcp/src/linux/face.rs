@@ -76,7 +76,7 @@ impl Linux {
             sender.path.begin_with_threshold(config.initial_ssthresh);
         }
         let window = u64::from(config.window) * sender.options.payload;
-        sender.peer.take_window(window, &mut sender.application, sender.queue.next());
+        sender.application.take_window(&mut sender.peer, window, sender.queue.next());
         sender
     }
 
@@ -139,7 +139,7 @@ impl Linux {
         self.write_more(now, out);
     }
 
-    /// What a segment that goes out now carries besides.
+    /// The options of a segment that goes out now besides.
     pub(crate) fn stamps(&self, now: Time, flags: SegmentFlags) -> SegmentOptions {
         self.peer.options(self.clock.tick(now), flags)
     }

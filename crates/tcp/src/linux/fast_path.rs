@@ -82,14 +82,14 @@ impl Linux {
         taken
     }
 
-    /// What an ACK carries, and what it acknowledges.
+    /// The options of an ACK, and the segments that it acknowledges.
     #[inline(always)]
     fn take_fast(&mut self, now: Reading, options: &AckOptions, plain: &Plain) {
         self.peer.take_stamp(options.stamp);
         self.peer.take_echo(Some(u64::from(options.echo)));
         self.repair.note_progress();
         let window = u64::from(options.window);
-        self.peer.take_window(window, &mut self.application, self.queue.next());
+        self.application.take_window(&mut self.peer, window, self.queue.next());
         self.path.rate_mut().take_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
         self.path.round_trip_mut().measure(

@@ -1,9 +1,9 @@
-//! What becomes of an ACK, from what it reports to what it lets go.
+//! The course of an ACK, from what it reports to what it lets go.
 
 use super::clock::Reading;
-use super::path::Delivery;
+use super::heard::{Arrival, Delivery, Heard};
 use super::repair::Rexmit;
-use super::{Arrival, Heard, Linux, Stage};
+use super::{Linux, Stage};
 use crate::segment::Transmission;
 
 impl Linux {
@@ -28,7 +28,7 @@ impl Linux {
         let window = advanced || wider || ack.with_data;
         self.queue.acknowledge(ack.next);
         if window {
-            self.peer.take_window(ack.window, &mut self.application, self.queue.next());
+            self.application.take_window(&mut self.peer, ack.window, self.queue.next());
         }
         let (repair, mut site) = self.site(now);
         let mut heard = repair.take_reports(&mut site, ack, before);
@@ -72,7 +72,7 @@ impl Linux {
         self.send_repairs(now, rexmit, out);
     }
 
-    /// What an ACK makes of the window and of the pace; `flight` was in flight before it.
+    /// The effects of an ACK on the window and the pace; `flight` was in flight before it.
     fn control(&mut self, now: Reading, said: (&Heard, Delivery), flight: u32) {
         let (context, excused) = (self.context(now), self.repair.reductions().excuses());
         let (heard, delivery) = said;

@@ -1,4 +1,4 @@
-//! What a kernel tells of a connection (`tcp_info`, and what of it is logged).
+//! The numbers that a kernel reports of a connection (`tcp_info`, and what of it is logged).
 
 use super::{Linux, Stage};
 

@@ -6,9 +6,9 @@ mod reduction;
 
 use serde::{Deserialize, Serialize};
 
-use super::Heard;
 use super::clock::Reading;
 use super::context::{AckContext, Stage};
+use super::heard::{Delivery, Heard};
 use super::hystart_plus_plus::HystartPlusPlus;
 use super::law::{Event, LinuxLaw};
 use super::options::{GROUP_BYTES, LinuxOptions};
@@ -19,7 +19,6 @@ use super::rate::{Rate, Sample, Stamp};
 use super::round_trip::RoundTrip;
 use super::window::{LinuxWindow, current_ssthresh};
 use crate::config::SlowStart;
-pub(super) use reduction::{Delivery, Earlier};
 
 /// A group may wait only if another left within this, for an ACK that comes within this.
 const SOON_NS: u64 = 1_000_000;
@@ -39,6 +38,14 @@ pub(crate) struct Path {
     restarts: bool,
     /// Segments of a group at least and at most.
     groups: (u32, u32),
+}
+
+/// The state before a reduction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Earlier {
+    window: LinuxWindow,
+    law: LinuxLaw,
+    rto: (u64, u32),
 }
 
 impl Path {
@@ -124,7 +131,7 @@ impl Path {
         &mut self.pace
     }
 
-    /// What window laws may read, in a stage, `repeated` after a time-out without progress.
+    /// The state that window laws may read, in a stage, `repeated` after a time-out without progress.
     #[inline(always)]
     pub(super) fn context(
         &self,
@@ -159,7 +166,7 @@ impl Path {
     }
 }
 
-/// What an ACK makes of it.
+/// The effects of an ACK.
 impl Path {
     /// An ACK came that acknowledged or reported something; `rtt` is its round trip in
     /// microseconds if it has one.
@@ -195,7 +202,7 @@ impl Path {
         self.window.stamp = tick;
     }
 
-    /// What an ACK says of the rate of delivery; `flight` was in flight before it. `excused`: what
+    /// The rate of delivery that an ACK shows; `flight` was in flight before it. `excused`: what
     /// it made lost does not count.
     fn sample(
         &mut self,
@@ -216,7 +223,7 @@ impl Path {
         self.rate.sample(us, context.delivered, &heard.newest, shortest, sample)
     }
 
-    /// What an ACK makes of the window of a law that goes by the rate of delivery.
+    /// The effects of an ACK on the window of a law that goes by the rate of delivery.
     pub(super) fn control_by_rate(
         &mut self,
         (heard, delivery): (&Heard, Delivery),
@@ -254,10 +261,10 @@ impl Path {
     }
 }
 
-/// What goes out.
+/// Segments that go out.
 impl Path {
-    /// Data are sent with so many segments in flight, the first outstanding if `alone`; returns what
-    /// is noted with them.
+    /// Data are sent with so many segments in flight, which is none if none is
+    /// in flight; returns the state that is noted with them.
     #[inline(always)]
     pub(super) fn stamp(
         &mut self,
@@ -390,8 +397,9 @@ impl Path {
         window.stamp = tick;
     }
 
-    /// The application writes. Where nothing is outstanding and nothing was sent for a time-out, the
-    /// window halves for each, to what a connection begins with (RFC 5681 section 4.1, RFC 2861).
+    /// The application writes. Where nothing is outstanding and nothing was sent for a time-out,
+    /// the window halves for each, to what a connection begins with (RFC 5681 section 4.1, RFC
+    /// 2861).
     pub(super) fn restart_after_idle(
         &mut self,
         now: Reading,

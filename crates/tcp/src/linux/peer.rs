@@ -1,9 +1,8 @@
-//! What is known of the other end: its window, its time stamps, and the handshake with it.
+//! The state of the other end: its window, its time stamps, and the handshake with it.
 
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::application::Application;
 use super::options::LinuxOptions;
 use crate::segment::{SegmentFlags, SegmentOptions};
 
@@ -42,18 +41,22 @@ impl Peer {
         }
     }
 
-    /// Its window becomes so many bytes, which bounds what the application puts into the segments
-    /// from `next` on.
+    /// Its window becomes so many bytes; returns whether it was never as wide.
     #[inline]
-    pub(super) fn take_window(&mut self, bytes: u64, application: &mut Application, next: u64) {
+    pub(super) fn take_window(&mut self, bytes: u64) -> bool {
         if bytes != self.bytes {
             (self.bytes, self.segments) = (bytes, bytes / self.payload);
         }
-        if bytes > self.widest {
+        let widens = bytes > self.widest;
+        if widens {
             self.widest = bytes;
-            application.bound_segments(bytes, next);
-            self.widest_segments = bytes / application.mss();
         }
+        widens
+    }
+
+    /// How many segments of so many bytes the widest window has.
+    pub(super) fn bound_segments(&mut self, mss: u64) {
+        self.widest_segments = self.widest / mss;
     }
 
     /// The connection is open: what was known of the widest window is forgotten.
@@ -115,7 +118,7 @@ impl Peer {
         self.stamp = self.stamp.max(stamp);
     }
 
-    /// What a segment carries for it that goes out in millisecond `ms`.
+    /// The options of a segment for it that goes out in millisecond `ms`.
     #[inline]
     pub(super) fn options(&self, ms: u64, flags: SegmentFlags) -> SegmentOptions {
         SegmentOptions { stamp: ms as u32, echo: self.stamp, flags, marked: false }

@@ -2,6 +2,7 @@
 //! reported, lost and sent again of it, and how many segments there were of each.
 
 mod list;
+mod segment;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,8 +11,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::rate::Stamp;
-use list::Run;
-pub(crate) use list::{AGAIN, EVER, LAST, LOST, PUSHES, Plain, SACKED, SEVERAL, Unacked};
+use segment::Run;
+pub(crate) use segment::{AGAIN, EVER, LAST, LOST, PUSHES, Plain, SACKED, SEVERAL, Unacked};
 
 /// Most SACK blocks in an ACK (RFC 2018 section 3).
 pub(super) const MOST_BLOCKS: usize = 4;
@@ -134,7 +135,7 @@ impl Queue {
     }
 }
 
-/// What goes out.
+/// Segments that go out.
 impl Queue {
     /// So many packets go out, whatever they are.
     #[inline]
@@ -173,7 +174,7 @@ impl Queue {
     }
 }
 
-/// What is heard of it.
+/// ACKs of them.
 impl Queue {
     /// Segments are delivered, by an ACK that echoes a mark where `ece`.
     pub(super) fn count_delivered(&mut self, segments: u32, ece: bool) {

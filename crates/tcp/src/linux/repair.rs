@@ -3,30 +3,36 @@
 
 mod acked;
 mod excuse;
+mod late;
+mod log;
 mod probe;
 mod rack;
 mod reordering;
 mod sack;
 mod stage;
 mod undo;
+mod undo_marks;
 
 use serde::{Deserialize, Serialize};
 
-use super::Heard;
 use super::application::Application;
 use super::clock::{Reading, ticks};
 use super::context::{AckContext, Stage};
+use super::heard::Heard;
 use super::options::LinuxOptions;
 use super::path::Path;
 use super::peer::Peer;
 use super::queue::{Plain, Queue};
 use super::timer::{LinuxTimer, Purpose};
-use excuse::{ReducedBy, ReductionLog};
+use log::{ReducedBy, ReductionLog};
 use rack::Rack;
 use reordering::Reordering;
-use undo::Undo;
+use undo_marks::UndoMarks;
 
-/// What may be sent besides new data.
+/// For how long a receiver that has dropped what it reported is waited for at least, in ticks.
+const RENEGED_LEAST: u64 = 10;
+
+/// The segments that may be sent besides new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rexmit {
     None,
@@ -35,7 +41,7 @@ pub(crate) enum Rexmit {
     New,
 }
 
-/// What a repair works on, at one instant.
+/// The values that a repair works on, at one instant.
 pub(crate) struct Site<'a> {
     pub(super) now: Reading,
     pub(super) timer: &'a mut LinuxTimer,
@@ -88,6 +94,13 @@ impl Site<'_> {
             false => self.path.round_trip().rto(),
         };
         self.set_timer(Purpose::Timeout, wait);
+    }
+
+    /// The receiver has dropped what it had reported: it gets half a round trip to acknowledge it
+    /// all the same; then all is lost (`tcp_check_sack_reneging`).
+    fn await_reneged(&mut self) {
+        let wait = ticks(self.path.round_trip().srtt_8() >> 4).max(RENEGED_LEAST);
+        self.timer.set(self.now, Purpose::Timeout, wait);
     }
 
     /// After what may go has gone: where nothing is outstanding though there are data, the
@@ -145,12 +158,12 @@ impl Site<'_> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Repair {
     stage: Stage,
-    /// What was to be sent next when the stage last changed for the worse.
+    /// The next segment to be sent when the stage last changed for the worse.
     high: u64,
     rack: Rack,
     reordering: Reordering,
-    undo: Undo,
-    /// What was to be sent next at the last probe, and whether that sent a segment again.
+    undo: UndoMarks,
+    /// The next segment to be sent at the last probe, and whether that sent a segment again.
     probed: Option<u64>,
     probe_again: bool,
     frto: bool,
@@ -171,7 +184,7 @@ impl Repair {
             high: 0,
             rack: Rack::new(),
             reordering: Reordering::new(options),
-            undo: Undo::default(),
+            undo: UndoMarks::default(),
             probed: None,
             probe_again: false,
             frto: false,
@@ -245,7 +258,7 @@ impl Repair {
         echo.is_some() && echo == self.undo.forget_repairs()
     }
 
-    /// What window laws may read.
+    /// The state that window laws may read.
     #[inline(always)]
     pub(super) fn context(&self, site: &Site) -> AckContext {
         site.path.context(site.now, site.queue, site.peer, self.standing())

@@ -9,7 +9,7 @@ use super::options::LinuxOptions;
 use super::queue::Queue;
 use crate::rto::RttView;
 
-/// What a timer of RACK or of a probe waits for beyond what was computed: two ticks.
+/// The time that a timer of RACK or of a probe waits for beyond what was computed: two ticks.
 pub(super) const TIMEOUT_LEAST_US: u64 = 2_000;
 /// `TCP_TIMEOUT_FALLBACK` in ticks.
 const RTO_UNKNOWN: u64 = 3_000;

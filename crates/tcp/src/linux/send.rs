@@ -99,7 +99,7 @@ impl Linux {
         self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
     }
 
-    /// What is noted with a segment that goes now.
+    /// The state that is noted with a segment that goes now.
     fn stamp(&mut self, now: Reading) -> Stamp {
         let (flight, others) = (self.queue.in_flight(), (&self.queue, &self.peer));
         self.path.stamp(now, flight, others, self.repair.standing())

@@ -16,12 +16,10 @@ use super::super::rate::Sample;
 use super::super::window::{INFINITE, LinuxWindow};
 use super::bbr::RATE_SHIFT;
 use super::windowed::WindowedMax;
-use bounds::Bounds;
+use bounds::{BETA, Bounds, ONE, WINDOW_LEAST, part};
 use pipe::Pipe;
 use undo::Undo;
 
-/// A gain of one.
-const ONE: u64 = 1_000;
 /// Pacing gains of the states (the draft's table of control behaviour).
 const STARTUP_PACING: u64 = 2_770;
 const DRAIN_PACING: u64 = 500;
@@ -31,11 +29,8 @@ const UP_PACING: u64 = 1_250;
 const WINDOW_GAIN: u64 = 2_000;
 const UP_WINDOW: u64 = 2_250;
 const PROBE_RTT_WINDOW: u64 = 500;
-/// BBR.LossThresh in percent, BBR.Beta in thousandths.
+/// BBR.LossThresh in percent.
 const LOSS_PERCENT: u64 = 2;
-const BETA: u64 = 700;
-/// BBR.MinPipeCwnd.
-const WINDOW_LEAST: u64 = 4;
 /// BBRStartupFullLossCnt.
 const STARTUP_LOSSES: u32 = 6;
 /// Rounds after which Drain ends in any case, and over which ACKs that came at once are remembered.
@@ -459,11 +454,6 @@ fn over(rate: u64, us: u64) -> u64 {
 fn times(rate: u64, us: u64, gain: u64) -> u64 {
     let product = u128::from(rate) * u128::from(us) * u128::from(gain) / u128::from(ONE);
     product.div_ceil(1 << RATE_SHIFT).min(u128::from(u32::MAX)) as u64
-}
-
-/// A part in thousandths.
-fn part(value: u64, gain: u64) -> u64 {
-    (u128::from(value) * u128::from(gain) / u128::from(ONE)) as u64
 }
 
 /// A rate with a gain in bytes a second.

@@ -4,10 +4,10 @@
 
 use burstlab_units::{Span, Time};
 
-use super::{Delivery, Path};
+use super::Path;
 use crate::foreign::{Decision, ForeignLaw, Moment};
-use crate::linux::Heard;
 use crate::linux::context::{AckContext, Stage};
+use crate::linux::heard::{Delivery, Heard};
 use crate::linux::law::{Cause, Foreign, LinuxLaw};
 
 impl Path {
@@ -22,7 +22,7 @@ impl Path {
         matches!(self.law, LinuxLaw::Foreign(_))
     }
 
-    /// What is so now, for such a law.
+    /// The present moment, for such a law.
     fn moment(&self, context: &AckContext) -> Option<Moment> {
         let LinuxLaw::Foreign(law) = &self.law else { return None };
         let (view, cwnd) = (self.round_trip.view(), law.cwnd(&self.window));
@@ -56,7 +56,7 @@ impl Path {
         Some(law.fill(context, moment))
     }
 
-    /// Something happens of which a law may be told.
+    /// Something happens that concerns a law.
     pub(crate) fn begin_for_class(&mut self, context: AckContext) {
         if let LinuxLaw::Foreign(law) = &mut self.law {
             law.begin(context);
@@ -112,7 +112,7 @@ impl Path {
         }
     }
 
-    /// What the threshold becomes.
+    /// The new threshold.
     pub(super) fn threshold(&mut self, context: &AckContext, cause: Cause) -> u32 {
         let moment = self.moment(context);
         let (LinuxLaw::Foreign(law), Some(moment)) = (&mut self.law, moment) else {

@@ -1,29 +1,11 @@
 //! How the window shrinks: proportional rate reduction (RFC 6937), a time-out, and what comes back
 //! where a reduction was for nothing or is excused.
 
-use serde::{Deserialize, Serialize};
-
-use super::Path;
+use super::{Earlier, Path};
 use crate::linux::context::{AckContext, Stage};
-use crate::linux::law::{Cause, Event, LinuxLaw};
-use crate::linux::window::{INFINITE, LinuxWindow, current_ssthresh};
-
-/// What an ACK delivered.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Delivery {
-    pub(crate) delivered: u32,
-    pub(crate) lost: u32,
-    /// Whether the cumulative ACK moved.
-    pub(crate) advanced: bool,
-}
-
-/// What was before a reduction.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Earlier {
-    window: LinuxWindow,
-    law: LinuxLaw,
-    rto: (u64, u32),
-}
+use crate::linux::heard::Delivery;
+use crate::linux::law::{Cause, Event};
+use crate::linux::window::{INFINITE, current_ssthresh};
 
 impl Path {
     /// The threshold may come back after the reduction that begins.
@@ -45,8 +27,8 @@ impl Path {
         self.window.ssthresh = self.threshold(context, cause);
     }
 
-    /// RFC 6937 section 3.1, with the bound of one segment more than was delivered only where the ACK moved
-    /// and nothing new is lost (RFC 6937bis).
+    /// RFC 6937 section 3.1, with the bound of one segment more than was delivered only where the
+    /// ACK moved and nothing new is lost (RFC 6937bis).
     pub(crate) fn reduce(&mut self, delivery: Delivery, flight: u32) {
         let window = &mut self.window;
         if delivery.delivered == 0 || window.prior_cwnd == 0 {
@@ -81,7 +63,7 @@ impl Path {
         }
     }
 
-    /// What the last reduction aims at, in segments: the threshold, but with a law that paces, and
+    /// The aim of the last reduction, in segments: the threshold, but with a law that paces, and
     /// after a time-out, what the window is.
     pub(crate) fn reduced_to(&self, by_timeout: bool) -> u32 {
         let at_once = self.law.paces() || by_timeout;
@@ -116,7 +98,7 @@ impl Path {
         (true, raised)
     }
 
-    /// What a reduction that follows would change.
+    /// The state that a reduction which follows would change.
     pub(crate) fn earlier(&self) -> Earlier {
         let (window, law) = (self.window.clone(), self.law.clone());
         Earlier { window, law, rto: (self.round_trip.rto(), self.round_trip.backoff()) }

@@ -1,8 +1,8 @@
-//! What the cumulative ACK takes away, and the round trips that follow from it.
+//! The segments that the cumulative ACK takes away, and the round trips that follow from it.
 
 use super::{Repair, Site};
+use crate::linux::heard::{Arrival, Heard};
 use crate::linux::queue::{AGAIN, EVER, SACKED};
-use crate::linux::{Arrival, Heard};
 
 impl Repair {
     /// Takes away what is acknowledged. `high` is the highest segment reported before this ACK.
@@ -30,7 +30,7 @@ impl Repair {
                 site.queue.count_delivered(1, ack.ece);
                 let early = sent.is(AGAIN | EVER) && site.peer.echoes_before(sent.at() / 1000);
                 if !early {
-                    self.rack.take(site, seq, &sent);
+                    self.rack.take(site.now.us, site.path.round_trip().shortest(), seq, &sent);
                 }
             }
             site.path.rate_mut().take(&mut heard.newest, sent.at(), seq + 1, sent.stamp);
@@ -76,7 +76,7 @@ impl Repair {
         }
     }
 
-    /// What the blocks and flags of an ACK say.
+    /// The report of the blocks and flags of an ACK say.
     pub(crate) fn take_reports(&mut self, site: &mut Site, ack: &Arrival, before: u64) -> Heard {
         let mut heard = Heard { reordered: site.queue.next(), ..Heard::default() };
         if site.options.sack && !ack.blocks.is_empty() {

@@ -2,11 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Purpose, Repair, Site, Stage};
-use crate::linux::clock::ticks;
-use crate::linux::path::Delivery;
-use crate::linux::queue::{AGAIN, EVER, LOST, Unacked};
-use crate::linux::round_trip::TIMEOUT_LEAST_US;
+use crate::linux::queue::{AGAIN, EVER, Unacked};
 
 /// Recoveries without a spurious retransmission after which the reordering window is small again
 /// (RFC 8985 section 6.2 step 4).
@@ -15,13 +11,13 @@ pub(super) const PERSIST: u32 = 16;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Rack {
     /// When the segment that was sent last of those delivered was sent, and one past its number.
-    sent: (u64, u64),
+    pub(super) sent: (u64, u64),
     /// Its round trip.
     rtt: u64,
     /// Whether there is something new to look at.
-    advanced: bool,
+    pub(super) advanced: bool,
     /// Quarters of the shortest round trip that make the reordering window.
-    steps: u64,
+    pub(super) steps: u64,
     pub(super) persist: u32,
     dsack_seen: bool,
     last_delivered: u64,
@@ -42,10 +38,10 @@ impl Rack {
     }
 
     /// Segment `seq`, last sent as `sent` says, has been delivered.
-    pub(super) fn take(&mut self, site: &Site, seq: u64, sent: &Unacked) {
-        let rtt = site.now.us.saturating_sub(sent.at());
+    pub(super) fn take(&mut self, us: u64, shortest: u64, seq: u64, sent: &Unacked) {
+        let rtt = us.saturating_sub(sent.at());
         // Sooner than a round trip after it was sent again: the ACK is of the first transmission.
-        if !sent.is(AGAIN | EVER) || rtt >= site.path.round_trip().shortest() {
+        if !sent.is(AGAIN | EVER) || rtt >= shortest {
             self.advance((sent.at(), seq + 1), rtt);
         }
     }
@@ -86,76 +82,5 @@ impl Rack {
         } else if self.persist == 0 {
             self.steps = 1;
         }
-    }
-}
-
-impl Repair {
-    fn reordering_window(&self, site: &Site) -> u64 {
-        let counted =
-            site.options.rack_counts && site.queue.counts()[0] >= self.reordering.segments();
-        let certain = self.stage >= Stage::Recovery || counted;
-        if !self.reordering.was_seen() && certain {
-            return 0;
-        }
-        let window = (site.path.round_trip().shortest() >> 2) * self.rack.steps;
-        window.min(site.path.round_trip().srtt_8() >> 3)
-    }
-
-    /// Marks what is lost by now; returns how long to wait for what may be, in microseconds.
-    fn rack_detect(&mut self, site: &mut Site) -> u64 {
-        site.path.note_time(site.now.us);
-        let window = self.reordering_window(site);
-        let mut wait = 0;
-        let mut at = site.queue.oldest();
-        while let Some(seq) = at {
-            at = site.queue.newer(seq);
-            let sent = site.queue.get(seq);
-            if sent.is(LOST) && !sent.is(AGAIN) {
-                continue;
-            }
-            if self.rack.sent <= (sent.at(), seq + 1) {
-                break;
-            }
-            let left = self.rack.left(site.now.us, sent.at(), window);
-            if left <= 0 {
-                self.mark_lost(site, seq);
-                site.queue.unlist(seq);
-            } else {
-                wait = wait.max(left as u64);
-            }
-        }
-        wait
-    }
-
-    /// Looks for losses after an ACK; returns whether the timer waits for reordering.
-    pub(super) fn rack_mark(&mut self, site: &mut Site) -> bool {
-        if !self.rack.advanced {
-            return false;
-        }
-        self.rack.advanced = false;
-        let wait = self.rack_detect(site);
-        if wait > 0 {
-            let wait = ticks(wait + TIMEOUT_LEAST_US).min(site.path.round_trip().rto());
-            site.timer.set(site.now, Purpose::Reordering, wait);
-        }
-        wait > 0
-    }
-
-    /// What may have been reordered is late now; returns whether something is lost.
-    pub(crate) fn take_late(&mut self, site: &mut Site) -> bool {
-        let (flight, lost) = (site.queue.in_flight(), site.queue.totals().1);
-        self.rack_detect(site);
-        if flight == site.queue.in_flight() {
-            return false;
-        }
-        if self.stage != Stage::Recovery {
-            self.enter_recovery(site, false);
-            if !site.path.law().paces() && !self.reductions.excused {
-                let lost = (site.queue.totals().1 - lost) as u32;
-                let delivery = Delivery { delivered: 1, lost, advanced: false };
-                site.path.reduce(delivery, site.queue.in_flight());
-            }
-        }
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! What the SACK blocks of an ACK say (RFC 2018), and D-SACK (RFC 2883).
 
 use super::{Repair, Site, Stage};
-use crate::linux::Heard;
+use crate::linux::heard::Heard;
 use crate::linux::queue::{AGAIN, EVER, MOST_BLOCKS, SACKED};
 
 impl Repair {
@@ -125,7 +125,7 @@ impl Repair {
     fn take_new(&mut self, site: &mut Site, seq: u64, heard: &mut Heard) {
         let end = seq + 1;
         let sent = site.queue.get(seq);
-        self.rack.take(site, seq, &sent);
+        self.rack.take(site.now.us, site.path.round_trip().shortest(), seq, &sent);
         if !sent.is(AGAIN | EVER) {
             if seq < site.queue.highest_sacked() && seq < heard.reordered {
                 heard.reordered = seq;

@@ -1,15 +1,10 @@
 //! What an ACK makes of the stage of a connection: whether it is in order, has to repair losses, or
-//! has repaired them. Names in brackets are functions of `net/ipv4/tcp_input.c` and `tcp_recovery.c`,
-//! Linux 6.12.
+//! has repaired them. Names in brackets are functions of `tcp_input.c` and `tcp_recovery.c`, 6.12.
 
-use super::{Purpose, ReducedBy, Repair, Rexmit, Site, Stage};
-use crate::linux::Heard;
-use crate::linux::clock::ticks;
+use super::{ReducedBy, Repair, Rexmit, Site, Stage};
+use crate::linux::heard::Heard;
 use crate::linux::law::Cause;
 use crate::linux::queue::{LOST, SACKED};
-
-/// For how long a receiver that has dropped what it reported is waited for at least, in ticks.
-const RENEGED_LEAST: u64 = 10;
 
 impl Repair {
     /// An ACK that is not in order: a duplicate, a report, a mark, or any while the stage is not
@@ -27,15 +22,12 @@ impl Repair {
         if site.queue.is_empty() {
             site.queue.forget_duplicates();
         }
+        // A mark is of congestion, so that nothing is taken back (RFC 3168 section 6.1.2).
         if heard.ece {
-            // A mark tells of congestion, so that nothing is taken back (RFC 3168 section 6.1.2).
             site.path.forget_threshold();
         }
         if heard.reneged && heard.advanced {
-            // It gets half a round trip to acknowledge it all the same; then all is lost
-            // (`tcp_check_sack_reneging`).
-            let wait = ticks(site.path.round_trip().srtt_8() >> 4).max(RENEGED_LEAST);
-            site.timer.set(site.now, Purpose::Timeout, wait);
+            site.await_reneged();
             heard.set_timer = false;
             return Rexmit::None;
         }
@@ -44,7 +36,7 @@ impl Repair {
         } else if site.queue.acked() >= self.high && self.leave(site) {
             return Rexmit::None;
         }
-        let mut first = false;
+        let first = self.stage != Stage::Recovery;
         match self.stage {
             Stage::Recovery => {
                 // `tcp_add_reno_sack`, else `tcp_try_undo_partial` (RFC 6582 section 3.2 step 3).
@@ -70,18 +62,16 @@ impl Repair {
                 // `tcp_process_loss`; one lost again begins a repair (RFC 8985 section 6.2).
                 let rexmit = self.on_ack_after_timeout(site, duplicates, heard);
                 self.find_losses(site, heard);
-                if self.stage != Stage::Open && !heard.lost_again {
+                let goes_on = self.stage == Stage::Open || heard.lost_again;
+                if !goes_on || !self.go_on(site, duplicates, heard) {
                     return rexmit;
                 }
-                match self.go_on(site, duplicates, heard) {
-                    true => first = true,
-                    false => return rexmit,
+            }
+            _ => {
+                if !self.go_on(site, duplicates, heard) {
+                    return Rexmit::None;
                 }
             }
-            _ => match self.go_on(site, duplicates, heard) {
-                true => first = true,
-                false => return Rexmit::None,
-            },
         }
         // `tcp_update_scoreboard` (RFC 6675 section 5).
         if !site.options.rack && force {

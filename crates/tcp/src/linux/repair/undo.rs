@@ -1,58 +1,8 @@
 //! A reduction that was for nothing is taken back: by the time stamp that an ACK echoes (Eifel,
 //! RFC 3522 and 4015), by D-SACK (RFC 3708), or by F-RTO (RFC 5682).
 
-use serde::{Deserialize, Serialize};
-
 use super::rack::PERSIST;
 use super::{Repair, Site, Stage};
-
-/// What is known of the segments that were sent again since a reduction.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Undo {
-    /// What was acknowledged when a reduction began that may be taken back.
-    marker: Option<u64>,
-    /// Segments sent again since then that have not arrived twice; `None`: none were.
-    left: Option<u32>,
-    /// When the first of them was, in ms.
-    again_since: Option<u64>,
-}
-
-impl Undo {
-    /// What was acknowledged when a reduction began that may be taken back.
-    pub(super) fn marker(&self) -> Option<u64> {
-        self.marker
-    }
-
-    /// It is not.
-    pub(super) fn give_up(&mut self) {
-        self.marker = None;
-    }
-
-    /// A segment is sent again, in millisecond `ms`.
-    pub(super) fn count(&mut self, ms: u64) {
-        self.note_repair(ms);
-        self.left = Some(self.left.unwrap_or(0) + 1);
-    }
-
-    pub(super) fn note_repair(&mut self, ms: u64) {
-        self.again_since.get_or_insert(ms);
-    }
-
-    /// Nothing that was sent again is outstanding; returns since when something was.
-    pub(super) fn forget_repairs(&mut self) -> Option<u64> {
-        self.again_since.take()
-    }
-
-    /// Segments that were sent again have arrived twice: fewer are left to be.
-    pub(super) fn less(&mut self, segments: u32) {
-        self.left = self.left.map(|left| left.saturating_sub(segments));
-    }
-
-    /// Whether all that were sent again have arrived twice.
-    fn is_by_duplicates(&self) -> bool {
-        self.marker.is_some() && self.left == Some(0)
-    }
-}
 
 impl Repair {
     /// What is sent again from now on may turn out to have been sent again for nothing.

@@ -1,11 +1,14 @@
-//! What losses allow for the short and for the long term; `None`: anything.
+//! The bounds that losses set for the short and for the long term; `None`: anything.
 
 use serde::{Deserialize, Serialize};
 
-use super::{BETA, WINDOW_LEAST, part};
-
-/// BBR.Headroom in thousandths.
+/// A gain of one.
+pub(super) const ONE: u64 = 1_000;
+/// BBR.Beta and BBR.Headroom in thousandths.
+pub(super) const BETA: u64 = 700;
 const HEADROOM: u64 = 150;
+/// BBR.MinPipeCwnd.
+pub(super) const WINDOW_LEAST: u64 = 4;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bounds {
@@ -15,7 +18,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// What is left of a rate.
+    /// A rate within the bounds.
     pub(super) fn rate(&self, most: u64) -> u64 {
         self.rate_short.map_or(most, |short| short.min(most))
     }
@@ -48,4 +51,9 @@ impl Bounds {
         self.inflight_short = larger(self.inflight_short, before.inflight_short);
         self.inflight_long = larger(self.inflight_long, before.inflight_long);
     }
+}
+
+/// A part in thousandths.
+pub(super) fn part(value: u64, gain: u64) -> u64 {
+    (u128::from(value) * u128::from(gain) / u128::from(ONE)) as u64
 }

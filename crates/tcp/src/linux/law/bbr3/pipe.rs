@@ -1,9 +1,9 @@
-//! Whether a rate that grows no more is all there is (the draft's "Exiting Startup Based on Bandwidth
-//! Plateau").
+//! Whether a rate that grows no more is all there is (the draft's "Exiting Startup Based on
+//! Bandwidth Plateau").
 
 use serde::{Deserialize, Serialize};
 
-use super::part;
+use super::bounds::part;
 
 /// A rate that grows by less than a quarter in three rounds is all there is.
 const GROWTH: u64 = 1_250;
