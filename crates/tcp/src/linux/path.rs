@@ -131,7 +131,8 @@ impl Path {
         &mut self.pace
     }
 
-    /// The state that window laws may read, in a stage, `repeated` after a time-out without progress.
+    /// The state that window laws may read, in a stage, `repeated` after a time-out without
+    /// progress.
     #[inline(always)]
     pub(super) fn context(
         &self,
