@@ -86,14 +86,13 @@ impl LinuxSender {
     }
 
     fn state(&self) -> BTreeMap<&'static str, Option<u64>> {
-        let inner = &self.inner;
-        let (srtt, deviation, rto) = inner.times_us();
-        let [unacked, sacked, lost, again, reordering] = inner.counts().map(u64::from);
-        let (shortest, [backoff, timeouts, delivered, again_ever, pacing]) = inner.details();
+        let info = self.inner.info();
+        let [srtt, deviation, rto] = info.times_us;
+        let [unacked, sacked, lost, again, reordering] = info.counts.map(u64::from);
         let mut state: BTreeMap<_, _> = [
-            ("cwnd", u64::from(inner.cwnd())),
-            ("ssthresh", u64::from(inner.ssthresh())),
-            ("stage", inner.stage() as u64),
+            ("cwnd", u64::from(info.cwnd)),
+            ("ssthresh", u64::from(info.ssthresh)),
+            ("stage", info.stage as u64),
             ("srtt", srtt),
             ("rttvar", deviation),
             ("rto", rto),
@@ -102,19 +101,19 @@ impl LinuxSender {
             ("lost", lost),
             ("retransmitted", again),
             ("reordering", reordering),
-            ("backoff", backoff),
-            ("timeouts", timeouts),
-            ("delivered", delivered),
-            ("retransmitted_ever", again_ever),
-            ("pacing_rate", pacing),
-            ("next", inner.next()),
-            ("acked", inner.acked()),
-            ("buffered", inner.send_buffer().0),
-            ("buffer", inner.send_buffer().1),
+            ("backoff", u64::from(info.backoff)),
+            ("timeouts", info.timeouts),
+            ("delivered", info.delivered),
+            ("retransmitted_ever", info.again),
+            ("pacing_rate", info.pacing_rate),
+            ("next", info.next),
+            ("acked", info.acked),
+            ("buffered", info.buffer.0),
+            ("buffer", info.buffer.1),
         ]
         .map(|(name, value)| (name, Some(value)))
         .into();
-        state.insert("min_rtt", shortest);
+        state.insert("min_rtt", info.shortest_us);
         state
     }
 }

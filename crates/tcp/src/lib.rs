@@ -78,7 +78,7 @@ pub use config::{
 pub use counters::SenderCounters;
 pub use detection::{Listens, NakDelay, Notice};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment, TIMER_LEAST};
-pub use linux::{Arrival, CallEnds, Congestion, LawAlone, Linux, LinuxOptions, Stage};
+pub use linux::{Arrival, CallEnds, Congestion, Info, LawAlone, Linux, LinuxOptions, Stage};
 pub use packet_run::PacketRun;
 pub use receive::linux::FullAck;
 pub use receive::{Received, Receiver};

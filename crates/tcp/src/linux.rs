@@ -5,34 +5,29 @@
 //! open, facts and constants are those of `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`
 //! and `tcp_timer.c`.
 
-mod acked;
 mod alone;
 mod application;
-mod by_class;
 mod clock;
 mod context;
-mod estimator;
-mod excuse;
 mod face;
 mod fast_path;
 mod group;
 mod hear;
+mod heard;
 mod hystart_plus_plus;
+mod info;
 mod law;
 mod options;
 mod pace;
+mod path;
 mod peer;
 mod persist;
-mod probe;
-mod prr;
 mod queue;
-mod rack;
 mod rate;
-mod sack;
+mod repair;
+mod round_trip;
 mod send;
-mod stage;
 mod timer;
-mod undo;
 mod unsent;
 mod window;
 mod write;
@@ -40,7 +35,7 @@ mod write;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::config::SlowStart;
+use crate::foreign::ForeignLaw;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
 use application::Application;
@@ -48,95 +43,16 @@ use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use context::AckContext;
 pub use context::Stage;
-use estimator::MdevEstimator;
-use excuse::{ReducedBy, ReductionLog};
-use hystart_plus_plus::HystartPlusPlus;
-use law::LinuxLaw;
+pub use heard::Arrival;
+pub use info::Info;
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
-use pace::Pace;
+use path::Path;
 use peer::Peer;
-use queue::{AGAIN, LOST, Queue, SACKED};
-use rack::Rack;
-use rate::{Newest, Rate};
+use queue::Queue;
+use repair::{Repair, Site};
 use timer::{LinuxTimer, Purpose};
-use window::LinuxWindow;
 pub use write::CallEnds;
-
-/// Most SACK blocks in an ACK (RFC 2018 section 3).
-const MOST_BLOCKS: usize = 4;
-/// What a timer of RACK waits for beyond what was computed: two ticks.
-const TIMEOUT_LEAST_US: u64 = 2_000;
-
-/// An ACK as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival<'a> {
-    /// All segments below have arrived.
-    pub next: u64,
-    /// What has arrived out of order: runs `[left, right)`, one that arrived twice first.
-    pub blocks: &'a [(u64, u64)],
-    /// The receiver's window in bytes.
-    pub window: u64,
-    /// The time stamp it echoes, in ms of the sender's clock.
-    pub echo: Option<u64>,
-    /// Whether it echoes a mark.
-    pub ece: bool,
-    /// Whether it came with data, so that it is no duplicate ACK and tells a newer window.
-    pub with_data: bool,
-}
-
-/// What an ACK turned out to say.
-#[derive(Clone, Copy, Debug, Default)]
-struct Heard {
-    /// It moved the cumulative ACK.
-    advanced: bool,
-    /// It changed the receiver's window, or came with data.
-    window: bool,
-    /// It took segments away, some of which had been sent again.
-    acked: bool,
-    again_acked: bool,
-    /// It reported segments.
-    sacked: bool,
-    /// It acknowledged or reported what was sent once, before the last reduction.
-    original: bool,
-    ece: bool,
-    /// Something arrived twice, and that was the probe.
-    duplicate: bool,
-    duplicate_of_probe: bool,
-    /// The first segment is one that was reported before.
-    reneged: bool,
-    set_timer: bool,
-    /// Something that was sent again is lost again.
-    lost_again: bool,
-    /// The lowest segment that came late.
-    reordered: u64,
-    /// Segments that blocks report.
-    delivered: u32,
-    /// When the first and the last segment that blocks report were sent.
-    first_sent: Option<u64>,
-    last_sent: Option<u64>,
-    /// The newest segment it is about.
-    newest: Newest,
-    /// The round trip that it measured, and whether its ACK was probably delayed.
-    rtt: Option<u64>,
-    delayed: bool,
-}
-
-impl Heard {
-    /// Whether it is no duplicate ACK.
-    fn is_news(&self) -> bool {
-        self.window || self.acked
-    }
-}
-
-/// What may be sent besides new data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rexmit {
-    None,
-    Lost,
-    /// New data first (F-RTO).
-    New,
-}
 
 /// The sending endpoint. Segments are counted: 0 is the SYN, data are 1, 2, …
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -144,63 +60,11 @@ pub struct Linux {
     options: LinuxOptions,
     clock: Clock,
     timer: LinuxTimer,
-    estimator: MdevEstimator,
-    window: LinuxWindow,
-    law: LinuxLaw,
-    start: Option<HystartPlusPlus>,
-    rack: Rack,
+    path: Path,
     queue: Queue,
+    repair: Repair,
     application: Application,
     peer: Peer,
-    stage: Stage,
-    /// All below are acknowledged.
-    acked: u64,
-    /// The next segment to be sent for the first time.
-    next: u64,
-    /// What `next` was when the stage last changed for the worse.
-    high: u64,
-    /// Segments reported, lost, and sent again.
-    sacked: u32,
-    lost: u32,
-    again: u32,
-    sack_high: u64,
-    /// What the last ACK with blocks reported.
-    blocks: [(u64, u64); MOST_BLOCKS],
-    /// No segment below is lost and not sent again.
-    repaired: u64,
-    reordering: u32,
-    reordering_seen: bool,
-    /// What was acknowledged when a reduction began that may be taken back.
-    undo_marker: Option<u64>,
-    /// Segments sent again since then that have not arrived twice; `None`: none were.
-    undo_left: Option<u32>,
-    /// When the first of them was, in ms.
-    again_since: Option<u64>,
-    /// What `next` was at the last probe, and whether that sent a segment again.
-    probed: Option<u64>,
-    probe_again: bool,
-    frto: bool,
-    /// Whether the next new segment says that the window was reduced.
-    tells_reduction: bool,
-    /// The time-out, in ticks, with back-off.
-    rto: u64,
-    backoff: u32,
-    /// Time-outs since the last progress.
-    timeouts: u32,
-    delivered: u64,
-    marked: u64,
-    lost_ever: u64,
-    sent_again_ever: u64,
-    duplicates_heard: u64,
-    timeouts_ever: u64,
-    recoveries: u64,
-    segments_sent: u64,
-    undone: u64,
-    reductions: ReductionLog,
-    last_sent: u64,
-    rate: Rate,
-    pace: Pace,
-    pacing_rate: u64,
 }
 
 impl Linux {
@@ -211,101 +75,49 @@ impl Linux {
         Self {
             clock,
             timer: LinuxTimer::new(clock),
-            estimator: MdevEstimator::new(options.rto_min_us),
-            window: LinuxWindow::new(),
-            law: LinuxLaw::new(options),
-            start: (options.slow_start == SlowStart::HystartPlusPlus)
-                .then(|| HystartPlusPlus::new(options.pacing)),
-            rack: Rack::new(),
+            path: Path::new(options),
             queue: Queue::default(),
+            repair: Repair::new(options),
             application: Application::new(options),
             peer: Peer::new(options),
-            stage: Stage::Open,
-            acked: 0,
-            next: 0,
-            high: 0,
-            sacked: 0,
-            lost: 0,
-            again: 0,
-            sack_high: 0,
-            blocks: [(0, 0); MOST_BLOCKS],
-            repaired: 0,
-            reordering: options.reordering,
-            reordering_seen: false,
-            undo_marker: None,
-            undo_left: None,
-            again_since: None,
-            probed: None,
-            probe_again: false,
-            frto: false,
-            tells_reduction: false,
-            rto: options.rto_initial,
-            backoff: 0,
-            timeouts: 0,
-            delivered: 0,
-            marked: 0,
-            lost_ever: 0,
-            sent_again_ever: 0,
-            duplicates_heard: 0,
-            timeouts_ever: 0,
-            recoveries: 0,
-            segments_sent: 0,
-            undone: 0,
-            reductions: ReductionLog::default(),
-            last_sent: 0,
-            rate: Rate::default(),
-            pace: Pace::new(options.pacing || options.congestion.paces()),
-            pacing_rate: 0,
             options: options.clone(),
         }
     }
 
     /// The SYN was sent at `syn` and is acknowledged at `now`.
     pub fn open(&mut self, syn: Time, now: Time, window: u64) {
-        let rtt = self.clock.us(now) - self.clock.us(syn);
-        (self.acked, self.next, self.delivered) = (1, 1, 1);
-        self.sack_high = 1;
+        let now = self.clock.read(now);
+        let rtt = now.us - self.clock.us(syn);
+        self.queue.open();
         // Of a SYN that went more than once the time stamp says which was acknowledged.
         let again = self.peer.calls_again() > 0;
-        let echoed = || self.peer.echoed_round_trip(self.clock.us(now));
+        let echoed = || self.peer.echoed_round_trip(now.us);
         match if again { echoed() } else { Some(rtt) } {
-            Some(rtt) => self.measure(rtt, rtt),
-            None => self.rto = self.rto_unknown(),
+            Some(rtt) => self.path.round_trip_mut().measure(rtt, rtt, 1, 1),
+            None => self.path.round_trip_mut().measure_nothing(),
         }
-        self.window.cwnd = self.options.initial_window;
-        self.window.stamp = self.clock.tick(now);
         self.peer.forget_widest();
-        self.take_window(window);
+        self.application.take_window(&mut self.peer, window, 1);
         self.timer.clear();
         let context = self.context(now);
-        self.law.open(&context);
-        self.law.open_paced(&mut self.window, &context);
-        self.update_pacing_rate();
-        self.open_for_class(now);
+        self.path.open(&context);
     }
 
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
-        if ack.next > self.next {
+        if ack.next > self.queue.next() {
             return;
         }
+        let now = self.clock.read(now);
         self.peer.take_echo(ack.echo);
-        if ack.next < self.acked {
+        if ack.next < self.queue.acked() {
             self.on_old_ack(now, ack, out);
         } else {
             self.take_ack(now, ack, out);
         }
         self.push(now, out);
         if self.application.waits() {
-            self.make_room(self.clock.tick(now), self.in_flight());
-        }
-    }
-
-    #[inline]
-    fn take_window(&mut self, bytes: u64) {
-        if self.peer.take_window(bytes) {
-            self.application.bound_segments(bytes, self.next);
-            self.peer.bound_segments(self.application.mss());
+            self.application.make_room(&mut self.path, now.tick, self.queue.in_flight());
         }
     }
 
@@ -313,83 +125,84 @@ impl Linux {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.pace.deadline().map(|ns| self.clock.at_ns(ns));
-        earliest(earliest(self.timer.deadline(), paced), self.class_deadline())
+        let paced = self.path.pace().deadline().map(|ns| self.clock.at_ns(ns));
+        // A law has nothing to decide once all is delivered that there will be.
+        let over = || self.application.is_closed() && self.queue.is_empty() && !self.has_data();
+        let class = self.path.class_deadline().filter(|_| !over());
+        earliest(earliest(self.timer.deadline(), paced), class)
     }
 
     /// The timer runs out. Does nothing before its time.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.on_pacing(now, out);
-        self.on_class_timer(now, out);
-        let Some(purpose) = self.timer.take(now) else { return };
+        let now = self.clock.read(now);
+        if self.path.pace_mut().take(now.ns) {
+            self.let_go(now, out);
+        }
+        if self.path.take_class_timer(now.now) {
+            self.begin_for_class();
+            let holds = !self.repair.stage().reduces() && !self.repair.reductions().excuses();
+            let context = self.context(now);
+            self.path.ask_after_timer(&context, holds);
+            self.path.settle_for_class(&context, self.queue.outstanding());
+            self.let_go(now, out);
+        }
+        let Some(purpose) = self.timer.take(now.now) else { return };
         self.begin_for_class();
         match purpose {
             Purpose::Timeout => {
                 self.timer.clear();
-                self.time_out(now, out);
+                if self.queue.acked() == 0 {
+                    self.start(now.now, out);
+                } else if !self.queue.is_empty() {
+                    let (repair, mut site) = self.site(now);
+                    repair.on_loss(&mut site);
+                    let first = self.queue.all().start;
+                    if self.send_repair(now, first, out) {
+                        let bytes = self.application.lengths().of(first);
+                        self.path.pace_group(now.ns, (1, bytes));
+                    }
+                    self.path.round_trip_mut().back_off();
+                    self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
+                }
             }
             Purpose::Probe => return self.send_probe(now, out),
             Purpose::Persist => return self.probe_window(now, out),
-            Purpose::Reordering => self.on_reordering_timeout(now, out),
+            Purpose::Reordering => {
+                let (repair, mut site) = self.site(now);
+                if repair.take_late(&mut site) {
+                    self.send_lost(now, out);
+                }
+                if self.timer.purpose() != Some(Purpose::Timeout) {
+                    self.site(now).1.rearm();
+                }
+            }
         }
-        if self.acked > 0 {
-            self.settle_for_class(now);
+        if self.queue.acked() > 0 {
+            self.path.settle_for_class(&self.context(now), self.queue.outstanding());
         }
     }
 
-    /// Congestion window in segments.
-    #[must_use]
-    pub fn cwnd(&self) -> u32 {
-        self.window.cwnd
+    #[inline]
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
     }
 
-    /// Slow-start threshold in segments; 2,147,483,647: not set yet.
-    #[must_use]
-    pub fn ssthresh(&self) -> u32 {
-        self.window.ssthresh
+    #[inline]
+    pub(crate) fn repair(&self) -> &Repair {
+        &self.repair
     }
 
-    /// Where the connection stands.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
-        self.stage
+    pub(crate) fn application(&self) -> &Application {
+        &self.application
     }
 
-    /// Smoothed round trip, its deviation, and the time-out, in microseconds.
-    #[must_use]
-    pub fn times_us(&self) -> (u64, u64, u64) {
-        (self.estimator.srtt_8() >> 3, self.estimator.deviation(), 1000 * self.rto)
+    pub(crate) fn application_mut(&mut self) -> &mut Application {
+        &mut self.application
     }
 
-    /// Segments outstanding, reported, lost, sent again, and by how many the network reorders.
-    #[must_use]
-    pub fn counts(&self) -> [u32; 5] {
-        [self.outstanding(), self.sacked, self.lost, self.again, self.reordering]
-    }
-
-    /// What else a kernel tells of a connection: the shortest round trip in microseconds if one was
-    /// measured, doublings of the time-out, time-outs since the last progress, segments delivered
-    /// and sent again in all, and the pacing rate in bytes a second.
-    #[must_use]
-    pub fn details(&self) -> (Option<u64>, [u64; 5]) {
-        let shortest = (self.estimator.measured().0 > 0).then(|| self.estimator.shortest());
-        let (backoff, timeouts) = (u64::from(self.backoff), u64::from(self.timeouts));
-        let counts = [backoff, timeouts, self.delivered, self.sent_again_ever, self.pacing_rate];
-        (shortest, counts)
-    }
-
-    /// Reductions of the window: all, those by marks, and those that were taken back.
-    #[must_use]
-    pub fn reductions(&self) -> [u64; 3] {
-        [self.reductions.all, self.reductions.by_marks, self.undone]
-    }
-
-    /// What the last reduction aims at, in segments: the threshold, but with a law that paces, and
-    /// after a time-out, what the window is.
-    #[must_use]
-    pub fn reduced_to(&self) -> u32 {
-        let at_once = self.law.paces() || self.reductions.last == Some(ReducedBy::Timeout);
-        if at_once { self.window.cwnd } else { self.window.ssthresh.min(self.window.prior_cwnd) }
+    #[inline]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether segment `seq`, which is outstanding, tells the receiver to hand over what it has
@@ -397,14 +210,7 @@ impl Linux {
     #[must_use]
     pub fn pushes(&self, seq: u64, again: bool) -> bool {
         let marks = if again { queue::PUSHES } else { queue::PUSHES | queue::SEVERAL };
-        let outstanding = self.queue.first()..self.queue.end();
-        outstanding.contains(&seq) && self.queue.get(seq).is(marks)
-    }
-
-    /// One past the highest segment sent.
-    #[must_use]
-    pub fn next(&self) -> u64 {
-        self.next
+        self.queue.all().contains(&seq) && self.queue.get(seq).is(marks)
     }
 
     /// Bytes of data in all segments below `seq`.
@@ -412,114 +218,55 @@ impl Linux {
     pub fn bytes_before(&self, seq: u64) -> u64 {
         self.application.lengths().before(seq)
     }
+}
 
-    /// The first segment that begins at this byte, from 0, or behind it.
+/// Where a law that is written elsewhere decides.
+impl Linux {
+    /// A sender with such a law, whatever `options` says of the law.
     #[must_use]
-    pub fn first_from(&self, byte: u64) -> u64 {
-        self.application.lengths().first_from(byte)
+    pub fn with_law(options: &LinuxOptions, law: Box<dyn ForeignLaw>) -> Self {
+        let mut new = Self::new(options);
+        new.path.follow(law);
+        new
     }
 
-    /// All below are acknowledged.
-    #[must_use]
-    pub fn acked(&self) -> u64 {
-        self.acked
+    /// Something happens that concerns it.
+    fn begin_for_class(&mut self) {
+        if self.path.is_for_class() {
+            self.path.begin_for_class(self.context(Reading::default()));
+        }
+    }
+
+    /// What is lost goes again, then what is new, as far as the window allows.
+    fn let_go(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if self.queue.has_unrepaired() && self.path.cwnd() > self.queue.in_flight() {
+            self.send_lost(now, out);
+        }
+        self.push(now, out);
     }
 }
 
 impl Linux {
-    fn outstanding(&self) -> u32 {
-        self.queue.len() as u32
-    }
-
-    fn in_flight(&self) -> u32 {
-        (self.outstanding() + self.again).saturating_sub(self.sacked + self.lost)
-    }
-
-    /// One past the last segment that the receiver has room for, where all have one length.
-    fn edge(&self) -> u64 {
-        self.acked + self.peer.segments()
-    }
-
-    /// Bytes of new data that the receiver has room for.
-    fn room(&self) -> u64 {
-        let lengths = self.application.lengths();
-        let end = lengths.before(self.acked) + self.peer.window();
-        end.saturating_sub(lengths.before(self.next))
-    }
-
-    /// Whether the receiver has no room for all of segment `seq`.
-    fn is_beyond(&self, seq: u64) -> bool {
-        let lengths = self.application.lengths();
-        lengths.before(seq + 1) > lengths.before(self.acked) + self.peer.window()
-    }
-
     fn has_data(&self) -> bool {
-        self.next < self.application.limit()
+        self.application.has_more(self.queue.next())
     }
 
     /// The state that window laws may read.
-    fn context(&self, now: Time) -> AckContext {
-        self.context_at(self.clock.read(now))
+    fn context(&self, now: Reading) -> AckContext {
+        self.path.context(now, &self.queue, &self.peer, self.repair.standing())
     }
 
-    fn context_at(&self, clock: Reading) -> AckContext {
-        AckContext {
-            clock,
-            stage: self.stage,
-            acked: self.acked,
-            next: self.next,
-            in_flight: self.in_flight(),
-            delivered: self.delivered,
-            marked: self.marked,
-            lost: self.lost_ever,
-            sent: self.segments_sent,
-            again: self.sent_again_ever,
-            delivered_at: self.rate.delivered_at,
-            last_sent: self.last_sent,
-            srtt: self.estimator.srtt_8() >> 3,
-            shortest: self.estimator.shortest(),
-            next_group: self.pace.next(),
-            payload: self.options.payload,
-            initial_window: self.options.initial_window,
-            group_most: self.options.group_most,
-        }
-    }
-
-    fn set_stage(&mut self, stage: Stage, clock: Reading) {
-        let context = self.context_at(clock);
-        self.law.enters(stage, &mut self.window, &context);
-        if stage == Stage::Loss {
-            self.law.times_out(&context);
-        }
-        self.stage = stage;
-        self.reductions.excused &= stage == Stage::Recovery;
-    }
-
-    #[inline]
-    fn settle_rto(&mut self) {
-        self.rto = clock::ticks(self.estimator.rto()).min(self.options.rto_max);
-    }
-
-    /// Takes a segment for lost, or for lost again.
-    fn mark_lost(&mut self, seq: u64) {
-        let sent = self.queue.get_mut(seq);
-        if sent.is(SACKED) {
-            return;
-        }
-        self.repaired = self.repaired.min(seq);
-        if !sent.is(LOST) {
-            sent.marks |= LOST;
-            self.lost += 1;
-        } else if sent.is(AGAIN) {
-            sent.marks &= !AGAIN;
-            self.again -= 1;
-        } else {
-            return;
-        }
-        let stamp = sent.stamp;
-        self.lost_ever += 1;
-        if !self.reductions.excused {
-            self.law.loses(&self.window, seq, &stamp, (self.delivered, self.lost_ever));
-        }
+    /// What finds and repairs losses, and what it works on.
+    fn site(&mut self, now: Reading) -> (&mut Repair, Site<'_>) {
+        let site = Site {
+            now,
+            timer: &mut self.timer,
+            path: &mut self.path,
+            queue: &mut self.queue,
+            application: &self.application,
+            peer: &self.peer,
+            options: &self.options,
+        };
+        (&mut self.repair, site)
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::linux::{Arrival, Congestion, Linux, LinuxOptions};
+use crate::linux::{Arrival, Clock, Congestion, Linux, LinuxOptions};
 use crate::segment::Transmission;
 pub use receiver::{ReceiverCase, ReceiverOutcome, replay_receiver};
 
@@ -222,6 +222,7 @@ fn number(text: &str) -> Option<u64> {
 /// The sender and its application.
 struct Player {
     sender: Linux,
+    clock: Clock,
     bytes: Option<u64>,
     /// What is to be written, from the next on, and what was written of it, in bytes.
     writes: std::vec::IntoIter<(Time, u64)>,
@@ -239,6 +240,7 @@ impl Player {
         let writes = case.writes.iter().flatten().map(|&(at, bytes)| (ms(at), bytes));
         Self {
             sender: Linux::new(&case.options),
+            clock: Clock::new(case.options.clock_phase, case.options.wheel_phase),
             bytes: case.bytes,
             writes: writes.collect::<Vec<_>>().into_iter(),
             written: case.writes.as_ref().map(|_| 0),
@@ -264,21 +266,21 @@ impl Player {
     }
 
     fn note_state(&mut self) {
-        let (srtt, deviation, rto) = self.sender.times_us();
-        let [unacked, sacked, lost, again, reordering] = self.sender.counts();
+        let info = self.sender.info();
+        let [srtt, deviation, rto] = info.times_us;
+        let [unacked, sacked, lost, again, reordering] = info.counts;
         let others = format!(
             "srtt {srtt}, rttvar {deviation}, rto {rto}, unacked {unacked}, sacked {sacked}, \
              lost {lost}, retransmitted {again}, reordering {reordering}"
         );
-        let stage = self.sender.stage() as u32;
-        self.states.push((self.sender.cwnd(), self.sender.ssthresh(), stage, others));
+        self.states.push((info.cwnd, info.ssthresh, info.stage as u32, others));
     }
 
     /// The SYN is acknowledged. Of one that went more than once the time stamp says which, in ms.
     fn connect(&mut self, ack: &Acknowledged, syns: &[Time]) {
         let times = syns.iter().filter(|&&at| at > Time::ZERO && at < ack.at).count() as u32;
         let sent = match ack.echo.filter(|_| times > 0) {
-            Some(echo) => self.sender.echoed(ack.at, echo),
+            Some(echo) => self.clock.echoed(ack.at, echo),
             None => Time::ZERO,
         };
         self.open(sent, ack.at, ack.window, times);
@@ -337,8 +339,8 @@ impl Player {
     /// The number of the segment that begins at `seq`; the FIN is one more than the data.
     fn number(&self, seq: u64) -> u64 {
         let end = self.bytes.map_or(u64::MAX, |bytes| bytes + 1);
-        let data = self.sender.first_from(seq.min(end).saturating_sub(1));
-        if seq > end && self.sender.next() > data { data + 1 } else { data }
+        let data = self.sender.application().lengths().first_from(seq.min(end).saturating_sub(1));
+        if seq > end && self.sender.queue().next() > data { data + 1 } else { data }
     }
 
     /// Lets the timer run out until `end`.

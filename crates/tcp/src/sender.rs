@@ -249,7 +249,7 @@ impl Sender {
     pub fn cwnd(&self) -> f64 {
         match self {
             Self::Classic(sender) => sender.flow.window.cwnd,
-            Self::Linux(sender) => f64::from(sender.linux.cwnd()),
+            Self::Linux(sender) => f64::from(sender.linux.path().cwnd()),
         }
     }
 
@@ -259,7 +259,7 @@ impl Sender {
     pub fn ssthresh(&self) -> f64 {
         match self {
             Self::Classic(sender) => sender.flow.window.ssthresh,
-            Self::Linux(sender) => f64::from(sender.linux.ssthresh()),
+            Self::Linux(sender) => f64::from(sender.linux.path().ssthresh()),
         }
     }
 
@@ -268,7 +268,7 @@ impl Sender {
     pub fn in_flight(&self) -> u64 {
         match self {
             Self::Classic(sender) => sender.flow.sent - sender.flow.acked,
-            Self::Linux(sender) => sender.linux.next() - sender.linux.acked(),
+            Self::Linux(sender) => sender.linux.queue().next() - sender.linux.queue().acked(),
         }
     }
 
@@ -283,7 +283,10 @@ impl Sender {
     pub fn state(&self) -> State {
         match self {
             Self::Classic(sender) => sender.state(),
-            Self::Linux(sender) => sender.linux.state(),
+            Self::Linux(sender) => {
+                let starts = sender.linux.path().in_slow_start();
+                State::of(sender.linux.repair().stage(), starts)
+            }
         }
     }
 
@@ -292,7 +295,7 @@ impl Sender {
     pub fn rtt(&self) -> RttView {
         match self {
             Self::Classic(sender) => sender.flow.timer.view(),
-            Self::Linux(sender) => sender.linux.view(),
+            Self::Linux(sender) => sender.linux.path().round_trip().view(),
         }
     }
 
@@ -301,7 +304,9 @@ impl Sender {
     pub fn base_rtt(&self) -> Option<Span> {
         match self {
             Self::Classic(sender) => sender.flow.delays.as_ref().and_then(|delays| delays.base()),
-            Self::Linux(sender) => sender.linux.base_rtt(),
+            Self::Linux(sender) => {
+                sender.linux.path().round_trip().known_shortest().map(Span::from_us)
+            }
         }
     }
 
@@ -326,7 +331,7 @@ impl Sender {
     pub fn rto(&self) -> Span {
         match self {
             Self::Classic(sender) => sender.flow.timer.rto(),
-            Self::Linux(sender) => sender.linux.rto(),
+            Self::Linux(sender) => Span::from_ms(sender.linux.path().round_trip().rto()),
         }
     }
 
@@ -340,7 +345,7 @@ impl Sender {
     fn acked(&self) -> u64 {
         match self {
             Self::Classic(sender) => sender.flow.acked,
-            Self::Linux(sender) => sender.linux.acked(),
+            Self::Linux(sender) => sender.linux.queue().acked(),
         }
     }
 
@@ -459,7 +464,8 @@ impl Sender {
     /// with options has less data.
     pub fn reserve(&mut self, blocks: u64) {
         if let Self::Linux(sender) = self {
-            sender.linux.reserve(blocks);
+            let next = sender.linux.queue().next();
+            sender.linux.application_mut().reserve(blocks, next);
         }
     }
 
@@ -467,7 +473,7 @@ impl Sender {
     /// connection with options.
     pub fn stay_open(&mut self) {
         if let Self::Linux(sender) = self {
-            sender.linux.stay_open();
+            sender.linux.application_mut().stay_open();
         }
     }
 

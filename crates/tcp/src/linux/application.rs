@@ -7,7 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::options::LinuxOptions;
+use super::options::{GROUP_BYTES, LinuxOptions};
+use super::path::Path;
+use super::peer::Peer;
+use super::queue::Queue;
 use super::unsent::Unsent;
 use crate::lengths::Lengths;
 
@@ -19,7 +22,7 @@ const HALVED_ABOVE: u64 = 536;
 const SEGMENT_LEAST: u64 = 68;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Application {
+pub(crate) struct Application {
     unsent: Unsent,
     /// One past the last segment that was written.
     limit: u64,
@@ -70,7 +73,7 @@ impl Application {
     }
 
     #[inline]
-    pub(super) fn lengths(&self) -> &Lengths {
+    pub(crate) fn lengths(&self) -> &Lengths {
         &self.lengths
     }
 
@@ -132,13 +135,45 @@ impl Application {
     }
 
     /// Whether any segment may be shorter than others: the last of a group.
-    pub(super) fn makes_parts(&self) -> bool {
+    pub(crate) fn makes_parts(&self) -> bool {
         self.unsent.is_grouped() && self.parts
+    }
+
+    /// The receiver's window becomes so many bytes, which bounds what segments from `next` on have.
+    #[inline]
+    pub(super) fn take_window(&mut self, peer: &mut Peer, bytes: u64, next: u64) {
+        if peer.take_window(bytes) {
+            self.bound_segments(bytes, next);
+            peer.bound_segments(self.mss);
+        }
+    }
+
+    /// Whether there are data from segment `next` on.
+    #[inline]
+    pub(super) fn has_more(&self, next: u64) -> bool {
+        next < self.limit
+    }
+
+    /// Bytes of new data that the receiver has room for.
+    pub(super) fn room(&self, queue: &Queue, peer: &Peer) -> u64 {
+        let end = self.lengths.before(queue.acked()) + peer.window();
+        end.saturating_sub(self.lengths.before(queue.next()))
+    }
+
+    /// Whether it has none for all of segment `seq`.
+    pub(super) fn is_beyond(&self, seq: u64, queue: &Queue, peer: &Peer) -> bool {
+        self.lengths.before(seq + 1) > self.lengths.before(queue.acked()) + peer.window()
+    }
+
+    /// Whether there are new data, and room for the next segment of them.
+    pub(super) fn can_send(&self, queue: &Queue, peer: &Peer) -> bool {
+        let next = queue.next();
+        self.has_more(next) && self.head_bytes(next) <= self.room(queue, peer)
     }
 
     /// One past the last segment of all that is to be written, if what is from `next` on goes in
     /// whole segments.
-    pub(super) fn end(&self, next: u64) -> u64 {
+    pub(crate) fn end(&self, next: u64) -> u64 {
         let left = self.unsent.total().saturating_sub(self.lengths.before(next));
         // The FIN is no data.
         let next = self.fin.map_or(next, |fin| next.min(fin));
@@ -149,7 +184,7 @@ impl Application {
 /// What is to be written, and the end.
 impl Application {
     /// So many bytes are to be written in all; where `closes`, nothing follows them.
-    pub(super) fn prepare(&mut self, bytes: u64, closes: bool, next: u64) {
+    pub(crate) fn prepare(&mut self, bytes: u64, closes: bool, next: u64) {
         self.closed = closes;
         self.divide(bytes, next);
     }
@@ -206,12 +241,12 @@ impl Application {
     }
 
     /// No FIN follows what is written.
-    pub(super) fn stay_open(&mut self) {
+    pub(crate) fn stay_open(&mut self) {
         self.stays_open = true;
     }
 
     /// The application closes once all is written.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.closed = true;
         self.end_is_due = self.fin.is_none() && !self.stays_open;
     }
@@ -238,7 +273,7 @@ impl Application {
 
     /// Whether segment `seq` is a FIN alone.
     #[inline]
-    pub(super) fn is_fin(&self, seq: u64) -> bool {
+    pub(crate) fn is_fin(&self, seq: u64) -> bool {
         self.fin == Some(seq)
     }
 
@@ -250,19 +285,17 @@ impl Application {
 
 /// Without grouping.
 impl Application {
-    /// The application writes what there is room for behind segment `acked`, where `merged`
-    /// segments are part of another; the receiver had a window of `widest`, and all below `next` is
-    /// sent. Returns whether it wrote.
+    /// The application writes what there is room for; returns whether it did.
     #[inline]
-    pub(super) fn write_single(&mut self, acked: u64, merged: u64, widest: u64, next: u64) -> bool {
+    pub(super) fn write_single(&mut self, queue: &Queue, peer: &Peer) -> bool {
         let limit = self.unsent.segments();
-        let room = acked.max(1) + self.unsent.room(merged);
+        let room = queue.acked().max(1) + self.unsent.room(queue.merged());
         self.waits = room < limit;
         let limit = limit.min(room);
         let more = limit > self.limit;
         if more {
             self.limit = limit;
-            self.write_calls((limit - 1) * self.payload, widest, next);
+            self.write_calls((limit - 1) * self.payload, peer.widest(), queue.next());
         }
         more
     }
@@ -365,10 +398,21 @@ impl Application {
         (self.unsent.used(acked, groups), self.unsent.size())
     }
 
-    /// The buffer grows to some `times` the window.
+    /// After an ACK, and after each group that leaves, with so many segments in flight: the buffer
+    /// grows where it, not the window, is what limits the connection.
     #[inline]
-    pub(super) fn expand(&mut self, cwnd: u32, times: u64) {
-        self.unsent.expand(cwnd, times);
+    pub(super) fn make_room(&mut self, path: &mut Path, tick: u64, flight: u32) {
+        if self.waits && flight < path.cwnd() {
+            self.unsent.expand(path.cwnd(), if path.law().paces() { 3 } else { 2 });
+            path.keep(tick);
+        }
+    }
+
+    /// Bytes in a group of what the application writes: what half the receiver's window and the
+    /// device allow, of at most so many segments.
+    pub(super) fn group_goal(&self, peer: &Peer, most: u32) -> u64 {
+        let bytes = (peer.widest() / 2).min(GROUP_BYTES);
+        (bytes / self.full()).clamp(1, u64::from(most)) * self.full()
     }
 }
 
@@ -428,7 +472,7 @@ impl Application {
     }
 
     /// Segments carry so many bytes of SACK blocks from now on.
-    pub(super) fn reserve(&mut self, blocks: u64, next: u64) {
+    pub(crate) fn reserve(&mut self, blocks: u64, next: u64) {
         if blocks > 0 && !self.unsent.is_grouped() && self.parts {
             self.count_bytes(next);
         }

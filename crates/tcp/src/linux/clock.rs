@@ -70,6 +70,12 @@ impl Clock {
         Time::from_ps((tick * TICK_PS).saturating_sub(self.phase.as_ps()))
     }
 
+    /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
+    pub(crate) fn echoed(&self, now: Time, echo: u64) -> Time {
+        let ms = self.tick(now).saturating_sub(echo).max(1);
+        Time::from_ps(now.as_ps().saturating_sub(Span::from_ms(ms).as_ps()))
+    }
+
     /// The tick at which a timer runs out that is set at `tick` for `expires`: never early, and
     /// late by up to a bucket of its level.
     pub(crate) fn fires(&self, tick: u64, expires: u64) -> u64 {

@@ -31,7 +31,7 @@ impl Stage {
 
 /// What a law may know of its connection besides the window.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AckContext {
+pub(crate) struct AckContext {
     pub(super) clock: Reading,
     pub(super) stage: Stage,
     /// All below are acknowledged.
@@ -54,6 +54,10 @@ pub(super) struct AckContext {
     pub(super) shortest: u64,
     /// When the next group may leave, in ns.
     pub(super) next_group: u64,
+    /// The receiver's window in bytes.
+    pub(super) receiver_window: u64,
+    /// Whether there was a time-out since the last progress.
+    pub(super) repeated: bool,
     pub(super) payload: u64,
     pub(super) initial_window: u32,
     /// Most segments of a group; 1: there are no groups.

@@ -1,17 +1,14 @@
 //! The sender of Linux behind the face that all senders have.
 
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Bytes, Time};
 
 use super::clock::{ticks, whole_us};
 use super::timer::Purpose;
 use super::unsent::UNBOUNDED;
-use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
+use super::{Arrival, Congestion, Linux, LinuxOptions};
 use crate::config::{Config, SlowStart, WindowLaw};
 use crate::foreign::{self, Classes};
-use crate::receive::linux::syn_options;
-use crate::rto::RttView;
 use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
-use crate::sender::State;
 
 /// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
 const LINEAR_SYNS: u32 = 4;
@@ -76,55 +73,26 @@ impl Linux {
             _ => Self::new(&options),
         };
         if config.initial_ssthresh < config.window {
-            sender.window.ssthresh = config.initial_ssthresh;
+            sender.path.begin_with_threshold(config.initial_ssthresh);
         }
-        sender.take_window(u64::from(config.window) * sender.options.payload);
+        let window = u64::from(config.window) * sender.options.payload;
+        sender.application.take_window(&mut sender.peer, window, sender.queue.next());
         sender
     }
 
-    /// Sends the SYN.
+    /// Sends the SYN, for the first time or as it was lost.
     pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        let again = self.next > 0;
+        let again = self.queue.next() > 0;
+        if again && self.peer.calls_again() + 1 >= LINEAR_SYNS {
+            self.path.round_trip_mut().back_off();
+        }
         self.peer.call(now, again);
-        if !again {
-            self.again_since = Some(self.clock.us(now) / 1000);
-        }
-        self.next = 1;
-        self.sent_again_ever += u64::from(again);
+        let now = self.clock.read(now);
+        self.repair.call(now.tick, again);
+        self.queue.call();
+        self.queue.count_again(u32::from(again));
         self.emit(0, again, SegmentFlags::default(), out);
-        self.timer.set(now, Purpose::Timeout, self.rto);
-    }
-
-    /// The SYN was lost: it goes again, the first times at the same pace.
-    pub(super) fn restart(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.timeouts_ever += 1;
-        if self.peer.calls_again() + 1 >= LINEAR_SYNS {
-            self.backoff += 1;
-            self.rto = (self.rto << 1).min(self.options.rto_max);
-        }
-        self.start(now, out);
-    }
-
-    /// The application is about to [supply](Self::supply) so many bytes in all, and `closes` behind
-    /// them.
-    pub(crate) fn prepare(&mut self, bytes: u64, closes: bool) {
-        self.application.prepare(bytes, closes, self.next);
-    }
-
-    /// The application has so many bytes of data in all, and `closes` behind them.
-    pub(crate) fn supply(
-        &mut self,
-        now: Time,
-        (bytes, closes): (u64, bool),
-        out: &mut Vec<Transmission>,
-    ) {
-        self.offer(bytes);
-        if closes && bytes < u64::MAX {
-            self.application.close();
-        }
-        if self.acked > 0 {
-            self.write_more(now, out);
-        }
+        self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
     }
 
     /// The connection has data in both directions: the ACK of the other SYN ends the handshake.
@@ -143,19 +111,18 @@ impl Linux {
         let window = options.map_or(self.peer.window(), |options| u64::from(options.window));
         let blocks = ack.sack.as_slice();
         self.peer.take_stamp(options.map_or(0, |options| options.stamp));
-        if options.is_some_and(|options| options.opens) && self.acked > 0 {
+        if options.is_some_and(|options| options.opens) && self.queue.acked() > 0 {
             // A SYN's ACK that came again.
             return;
         }
-        if self.acked == 0 {
-            if ack.next == 1 && self.next == 1 {
+        if self.queue.acked() == 0 {
+            if ack.next == 1 && self.queue.next() == 1 {
                 let (sent, again) = (self.peer.called_at(), self.peer.calls_again());
                 self.peer.take_echo(options.map(|options| u64::from(options.echo)));
-                let echo = self.peer.echo();
-                let spurious = echo.is_some() && echo == self.again_since.take();
+                let spurious = self.repair.take_call(self.peer.echo());
                 self.open(sent, now, window);
                 if again > 1 && !spurious {
-                    self.window.cwnd = 1;
+                    self.path.begin_with_one();
                 }
                 if !self.peer.goes_both_ways() {
                     // The third packet of the handshake: an ACK alone, which goes before data.
@@ -172,100 +139,17 @@ impl Linux {
         self.write_more(now, out);
     }
 
-    /// Whether any segment may be shorter than others: the last of a group.
-    pub(crate) fn makes_parts(&self) -> bool {
-        self.application.makes_parts()
-    }
-
-    /// One past the last segment of all that the application is to write, if what has not been sent
-    /// goes in whole segments.
-    pub(crate) fn end(&self) -> u64 {
-        self.application.end(self.next)
-    }
-
-    /// What the header of its SYN is longer by.
-    pub(crate) fn syn_options(&self) -> Bytes {
-        syn_options(self.options.timestamps)
-    }
-
-    /// What a segment that goes out now carries besides.
+    /// The options of a segment that goes out now besides.
     pub(crate) fn stamps(&self, now: Time, flags: SegmentFlags) -> SegmentOptions {
-        self.stamps_at(self.clock.us(now), flags)
-    }
-
-    #[inline]
-    pub(super) fn stamps_at(&self, us: u64, flags: SegmentFlags) -> SegmentOptions {
-        let stamp = (us / 1000) as u32;
-        SegmentOptions { stamp, echo: self.peer.stamp(), flags, marked: false }
-    }
-
-    pub(crate) fn state(&self) -> State {
-        match self.stage {
-            Stage::Open if self.window.in_slow_start() => State::SlowStart,
-            Stage::Open => State::CongestionAvoidance,
-            Stage::Disorder => State::Disorder,
-            Stage::Cwr => State::Cwr,
-            Stage::Recovery => State::Recovery,
-            Stage::Loss => State::Loss,
-        }
-    }
-
-    pub(crate) fn view(&self) -> RttView {
-        let (samples, total, sample) = self.estimator.measured();
-        RttView {
-            sample: Span::from_us(sample),
-            smoothed: Span::from_us(self.estimator.srtt_8() >> 3),
-            variance: Span::from_us(self.estimator.deviation()),
-            backoff: 1 << self.backoff.min(31),
-            samples,
-            total: Span::from_us(total),
-        }
-    }
-
-    /// The shortest round trip so far.
-    pub(crate) fn base_rtt(&self) -> Option<Span> {
-        (self.estimator.measured().0 > 0).then(|| Span::from_us(self.estimator.shortest()))
-    }
-
-    pub(crate) fn rto(&self) -> Span {
-        Span::from_ms(self.rto)
-    }
-
-    /// How many segments were sent, how many of them again, how often the timer ran out, and how
-    /// many repairs began before it did.
-    pub(crate) fn totals(&self) -> [u64; 4] {
-        [self.segments_sent, self.sent_again_ever, self.timeouts_ever, self.recoveries]
-    }
-
-    /// When a segment was sent whose time stamp an ACK echoes at `now`, by the time stamps of both.
-    #[must_use]
-    pub fn echoed(&self, now: Time, echo: u64) -> Time {
-        let ms = (self.clock.us(now) / 1_000).saturating_sub(echo).max(1);
-        Time::from_ps(now.as_ps().saturating_sub(Span::from_ms(ms).as_ps()))
+        self.peer.options(self.clock.tick(now), flags)
     }
 
     /// The SYN went so many times more than once before the connection was there.
     pub fn repeated_syns(&mut self, times: u32) {
         self.peer.set_calls_again(times);
-        self.sent_again_ever += u64::from(times);
+        self.queue.count_again(times);
         if times > 1 {
-            self.window.cwnd = 1;
+            self.path.begin_with_one();
         }
-    }
-
-    /// Where the application keeps the connection open, no FIN follows what it writes.
-    pub(crate) fn stay_open(&mut self) {
-        self.application.stay_open();
-    }
-
-    /// Segments carry so many bytes of SACK blocks from now on.
-    pub(crate) fn reserve(&mut self, blocks: u64) {
-        self.application.reserve(blocks, self.next);
-    }
-
-    /// Whether segment `seq` is a FIN alone.
-    #[inline]
-    pub(crate) fn is_fin(&self, seq: u64) -> bool {
-        self.application.is_fin(seq)
     }
 }

@@ -5,7 +5,7 @@
 
 use burstlab_units::{Bytes, Time};
 
-use super::clock::{Reading, ticks};
+use super::clock::Reading;
 use super::queue::Plain;
 use super::timer::Purpose;
 use super::{Linux, Stage};
@@ -33,11 +33,6 @@ impl Outlet for Vec<Transmission> {
 }
 
 impl Linux {
-    /// Whether no timer runs out at `now` or before.
-    pub(crate) fn is_in_time(&self, now: Time) -> bool {
-        self.poll_timeout().is_none_or(|due| due > now)
-    }
-
     /// ACKs come for segments below `end`. Takes those in front that are on
     /// the fast path and surely come before a timer runs out; returns how many.
     pub(crate) fn on_acks_fast(
@@ -46,15 +41,15 @@ impl Linux {
         (until, end): (Time, u64),
         wires: &mut impl Wires,
     ) -> u32 {
-        let calm = self.is_fast() && !self.tells_reduction && self.rack.is_at_rest();
-        let plain = self.options.sack && !self.law.paces() && self.sends_freely();
-        if !calm || !plain || self.pace.deadline().is_some() {
+        let calm = self.is_fast() && self.repair.is_at_rest();
+        let plain = self.options.sack && !self.path.law().paces() && self.sends_freely();
+        if !calm || !plain || self.path.pace().deadline().is_some() {
             return 0;
         }
         let (mut at, mut next, mut taken) = (run.at, run.first, 0);
         let mut last = None;
         while taken < run.count && at <= until {
-            let news = self.acked < next && next <= self.next && next < end;
+            let news = self.queue.acked() < next && next <= self.queue.next() && next < end;
             let now = self.clock.read(at);
             if !news || !self.timer.is_after(now.tick) {
                 break;
@@ -62,182 +57,139 @@ impl Linux {
             let Some(options) = wires.carried(next) else { break };
             let Some(plain) = self.queue.take_plain(next) else { break };
             wires.hear(at, next);
-            self.hear_plain(&options);
-            self.take_fast(now, next, &plain);
-            let others = self.outstanding();
-            self.push_fast((at, now), others, wires);
+            self.take_fast(now, &options, &plain);
+            let others = self.queue.outstanding();
+            self.push_fast(now, others, wires);
             if !self.has_data() || self.application.is_bounded() {
-                self.make_room(now.tick, self.in_flight().min(others + 1));
-                self.write_more_fast(at, wires);
+                self.application.make_room(
+                    &mut self.path,
+                    now.tick,
+                    self.queue.in_flight().min(others + 1),
+                );
+                self.write_more_fast(now, wires);
             }
-            last = Some((now.us, plain.last_at, others));
+            last = Some((now.us, plain, others));
             (at, next, taken) = (at + run.gap, next + u64::from(run.step), taken + 1);
         }
-        if let Some((us, last_at, others)) = last {
-            self.rack.take_plain(us, last_at, self.acked);
-            self.update_pacing_rate_of(others);
+        if let Some((us, plain, others)) = last {
+            self.repair.take_plain(us, &plain, self.queue.acked());
+            self.path.pace_by_window(others);
             if !self.application.is_done() {
-                self.write_single();
+                self.application.write_single(&self.queue, &self.peer);
             }
-            debug_assert_eq!(self.stage, Stage::Open, "nothing is repaired");
+            debug_assert_eq!(self.repair.stage(), Stage::Open, "nothing is repaired");
         }
         taken
     }
 
-    /// What an ACK carries.
+    /// The options of an ACK, and the segments that it acknowledges.
     #[inline(always)]
-    fn hear_plain(&mut self, options: &AckOptions) {
+    fn take_fast(&mut self, now: Reading, options: &AckOptions, plain: &Plain) {
         self.peer.take_stamp(options.stamp);
         self.peer.take_echo(Some(u64::from(options.echo)));
-        (self.timeouts, self.backoff) = (0, 0);
-        self.take_window(u64::from(options.window));
-    }
-
-    /// All below `next` is there.
-    #[inline(always)]
-    fn take_fast(&mut self, now: Reading, next: u64, plain: &Plain) {
-        self.acked = next;
-        self.delivered += u64::from(plain.count);
-        self.rate.take_plain(plain.last_at);
+        self.repair.note_progress();
+        let window = u64::from(options.window);
+        self.application.take_window(&mut self.peer, window, self.queue.next());
+        self.path.rate_mut().take_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
-        self.estimator.note(rtt);
-        self.estimator.measure(now.us - plain.first_at, self.acked, self.next);
-        self.settle_rto();
-        let context = self.context_at(now);
-        self.law.measured(&mut self.window, Some(rtt), &context);
-        let mut acked = plain.count;
-        if let Some(start) = &mut self.start {
-            start.measured(&mut self.window, rtt, &context);
-            acked = start.allow(&self.window, acked);
-        }
-        self.law.arrives(&context);
-        self.law.grow(&mut self.window, acked, &context);
-        self.window.stamp = now.tick;
+        self.path.round_trip_mut().measure(
+            now.us - plain.first_at,
+            rtt,
+            self.queue.acked(),
+            self.queue.next(),
+        );
+        let context = self.context(now);
+        self.path.measured(Some(rtt), &context);
+        self.path.arrives(&context);
+        self.path.grow(plain.count, &context);
     }
 
     /// Sets the timer for the ACK, and sends what it lets go behind the `others` that are
     /// outstanding.
     #[inline(always)]
-    fn push_fast(&mut self, (at, now): (Time, Reading), others: u32, out: &mut impl Outlet) {
+    fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
-            let sent = self.write_freely((at, now), others, out);
-            let outstanding = others + sent;
-            let limited = outstanding >= self.window.cwnd;
-            if sent > 0 || limited {
-                self.validate(now.tick, outstanding, limited);
-            }
+            let sent = self.write_freely(now, others, out);
+            self.end_write(now.tick, sent, false);
+            let (repair, mut site) = self.site(now);
             match sent {
-                0 => _ = self.schedule_probe(at, true),
-                _ => self.schedule_probe_fast(now, [others, outstanding]),
+                0 => _ = repair.schedule_probe(&mut site, true),
+                _ => site.schedule_probe_after(others),
             }
             return;
         }
-        if !self.schedule_probe(at, true) {
-            self.rearm(at);
+        let (repair, mut site) = self.site(now);
+        if !repair.schedule_probe(&mut site, true) {
+            site.rearm();
         }
         if self.has_data() {
-            self.write_all_freely(at, out);
+            self.write_all_freely(now, out);
         }
     }
 
     /// Whether what goes out goes segment by segment, when the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
-        self.pace.is_off() && self.application.goes_freely() && self.sacked | self.lost == 0
+        self.path.pace().is_off()
+            && self.application.goes_freely()
+            && self.queue.counts()[..2] == [0; 2]
     }
 
     /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
     /// and sets the timer.
-    pub(super) fn write_all_freely(&mut self, at: Time, out: &mut impl Outlet) {
-        let (now, alone) = (self.clock.read(at), self.queue.is_empty());
-        let flight = self.in_flight();
-        let sent = self.write_freely((at, now), flight, out);
+    pub(super) fn write_all_freely(&mut self, now: Reading, out: &mut impl Outlet) {
+        let (alone, flight) = (self.queue.is_empty(), self.queue.in_flight());
+        let sent = self.write_freely(now, flight, out);
         if sent > 0 {
-            self.make_room(now.tick, flight + 1);
+            self.application.make_room(&mut self.path, now.tick, flight + 1);
         }
         if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
-            self.rearm(at);
+            self.site(now).1.rearm();
         }
         self.end_write(now.tick, sent, false);
+        let (repair, mut site) = self.site(now);
         if sent > 0 {
-            self.schedule_probe(at, false);
+            repair.schedule_probe(&mut site, false);
         } else if alone {
-            self.check_persist(at);
+            site.check_persist();
         }
     }
 
     /// Sends these data, with so many segments in flight; returns how many.
     #[inline(always)]
-    fn write_freely(
-        &mut self,
-        (at, now): (Time, Reading),
-        flight: u32,
-        out: &mut impl Outlet,
-    ) -> u32 {
-        let room = u64::from(self.window.cwnd.saturating_sub(flight));
-        let end = self.edge().min(self.application.limit()).min(self.next + room);
-        if end <= self.next {
+    fn write_freely(&mut self, now: Reading, flight: u32, out: &mut impl Outlet) -> u32 {
+        let room = u64::from(self.path.cwnd().saturating_sub(flight));
+        let end = (self.queue.acked() + self.peer.segments())
+            .min(self.application.limit())
+            .min(self.queue.next() + room);
+        if end <= self.queue.next() {
             return 0;
         }
-        let alone = self.queue.is_empty();
-        match flight {
-            0 => self.note_sending(at),
-            _ => self.last_sent = now.tick,
-        }
-        let losses = (flight + 1, self.lost_ever);
-        let mut stamp = self.rate.stamp(now.us, alone, self.delivered, losses);
-        let first = self.next;
-        let mut run = self.first_run(now.us);
-        while self.next < end {
-            run.first = self.next;
-            (self.next, run.pushes) = self.application.up_to_push(self.next, end);
-            run.count = (self.next - run.first) as u32;
-            self.queue.push_run(&run, now.ns, &stamp);
-            out.put(at, &run);
+        let standing = self.repair.standing();
+        let mut stamp = self.path.stamp(now, flight, (&self.queue, &self.peer), standing);
+        let first = self.queue.next();
+        let reduced = self.repair.tell_reduction();
+        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
+        let mut run = SentRun {
+            first,
+            count: 0,
+            pushes: false,
+            size: Bytes::new(self.options.segment_size),
+            cwnd: self.path.cwnd(),
+            ssthresh: self.path.ssthresh(),
+            options: self.peer.options(now.tick, flags),
+        };
+        while self.queue.next() < end {
+            run.first = self.queue.next();
+            let (behind, pushes) = self.application.up_to_push(run.first, end);
+            (run.count, run.pushes) = ((behind - run.first) as u32, pushes);
+            self.queue.send_run(&run, now.ns, &stamp);
+            out.put(now.now, &run);
             stamp.flight += run.count;
             run.options.flags.reduced = false;
         }
         let count = (end - first) as u32;
-        self.segments_sent += u64::from(count);
-        self.pace.sends_freely(now.ns, count);
+        self.path.pace_mut().sends_freely(now.ns, count);
         count
-    }
-
-    /// The first of the segments that go out now, whichever it is.
-    #[inline(always)]
-    fn first_run(&mut self, us: u64) -> SentRun {
-        let reduced = std::mem::take(&mut self.tells_reduction);
-        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn, probe: false };
-        SentRun {
-            first: 0,
-            count: 0,
-            pushes: false,
-            size: Bytes::new(self.options.segment_size),
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
-            options: self.stamps_at(us, flags),
-        }
-    }
-
-    /// After an ACK that let segments go behind `others` that were outstanding: sets the timer for
-    /// a probe, as the ACK does, then for the time-out, as the first segment does, and for a
-    /// probe again. There are probes, and there is no pacing.
-    #[inline(always)]
-    fn schedule_probe_fast(&mut self, now: Reading, [others, all]: [u32; 2]) {
-        let left = self.timeout_left(now.us);
-        let most = self.probe_wait(all);
-        if left > most as i64 * 1_000 && self.options.rto_max > most {
-            // The time-out is later than the probe.
-            return self.timer.set_anew(now.tick, Purpose::Probe, most);
-        }
-        let before = if others == 1 { self.probe_wait(1) } else { most };
-        let wait = ticks(left.max(1) as u64);
-        let timeout = wait.min(self.options.rto_max);
-        let probe = if left > 0 { most.min(wait) } else { most };
-        // Set for the same tick thrice it stays where it is in the wheel.
-        match timeout == probe && timeout == before.min(self.rto) {
-            true => self.timer.set_at(now.tick, Purpose::Probe, probe),
-            false => self.timer.set_anew(now.tick, Purpose::Probe, probe),
-        }
     }
 }

@@ -1,9 +1,7 @@
 //! Which data go next as a group, and whether it waits so that it can be larger
 //! (`tcp_write_xmit` and what that calls in `tcp_output.c`, Linux 6.12).
 
-use burstlab_units::Time;
-
-use super::options::GROUP_BYTES;
+use super::clock::Reading;
 use super::send::Push;
 use super::{Linux, Stage};
 
@@ -12,27 +10,42 @@ impl Linux {
     /// most at all; 0: a FIN alone. `limited`: the congestion window is what keeps it.
     pub(super) fn next_group(
         &mut self,
-        now: Time,
+        now: Reading,
         push: Push,
         (quota, group): (u32, u32),
         limited: &mut bool,
     ) -> Option<u64> {
-        let (full, room) = (self.application.full(), self.room());
-        let bytes = self.application.next_bytes(self.next, quota);
-        let room = self.application.usable(room);
+        let full = self.application.full();
+        let all = self.application.room(&self.queue, &self.peer);
+        let bytes = self.application.next_bytes(self.queue.next(), quota);
+        let room = self.application.usable(all);
         if bytes.clamp(1, full) > room {
             return None;
         }
         // Of what is less than a segment one at a time is on its way (RFC 896, as Minshall has it),
         // unless it is known that nothing can be added to it.
-        let waits = push == Push::All && self.application.has_small(self.acked);
+        let waits = push == Push::All && self.application.has_small(self.queue.acked());
         let last = self.application.is_last();
         if bytes <= full {
             return (bytes == full || !last || !waits || self.application.ends_with_fin())
                 .then_some(bytes);
         }
-        if push == Push::All && self.defers(now, bytes, group, limited) {
-            return None;
+        let may_wait = push == Push::All && self.repair.stage() < Stage::Recovery;
+        if may_wait && self.path.expects_ack(now, &self.queue) {
+            let (mss, window, others) = (self.application.mss(), self.peer.window(), &self.queue);
+            let free = u64::from(self.path.cwnd() - others.in_flight()) * mss;
+            let least = free.min(all);
+            let whole = window.min(u64::from(self.path.cwnd()) * mss);
+            let enough = least >= u64::from(group) * mss || (!last && least >= bytes);
+            if !enough && least < whole / u64::from(self.options.group_divisor.max(1)) {
+                if least <= bytes {
+                    *limited = free < all;
+                    return None;
+                }
+                if !(last && self.application.ends_with_fin()) {
+                    return None;
+                }
+            }
         }
         let most = u64::from(quota) * full;
         if most <= room && !last {
@@ -41,55 +54,4 @@ impl Linux {
         let bytes = bytes.min(room).min(most);
         Some(if waits { bytes - bytes % full } else { bytes })
     }
-
-    /// Most segments of a group: what goes at the pacing rate in a millisecond, and more where the
-    /// round trip is short.
-    pub(super) fn group_size(&self) -> u32 {
-        if self.options.group_most <= 1 {
-            return 1;
-        }
-        let mut bytes = self.pacing_rate >> 10;
-        let shift = self.estimator.shortest() >> 9;
-        if shift < 32 {
-            bytes += GROUP_BYTES >> shift;
-        }
-        let segments = bytes.min(GROUP_BYTES) / self.application.full();
-        (segments.max(self.law.least_group(self.options.group_least)) as u32)
-            .min(self.options.group_most)
-    }
-
-    /// Whether a group waits for more room, so that it can be larger.
-    fn defers(&self, now: Time, bytes: u64, group: u32, limited: &mut bool) -> bool {
-        let recent = self.clock.ns(now) <= self.pace.next() + RECENT_NS;
-        if self.stage >= Stage::Recovery || !recent {
-            return false;
-        }
-        let send_room = self.room();
-        let room = u64::from(self.window.cwnd - self.in_flight()) * self.application.mss();
-        let least = send_room.min(room);
-        let last = self.application.is_last();
-        if least >= u64::from(group) * self.application.mss() || (!last && least >= bytes) {
-            return false;
-        }
-        let whole = self.peer.window().min(u64::from(self.window.cwnd) * self.application.mss());
-        if least >= whole / u64::from(self.options.group_divisor.max(1)) {
-            return false;
-        }
-        let Some(first) = self.queue.head() else { return false };
-        // An ACK that is not expected soon is not waited for.
-        let srtt = self.estimator.srtt_8() * 125;
-        if first.ns + srtt > self.clock.ns(now) + (srtt >> 1).min(SOON_NS) {
-            return false;
-        }
-        if room.min(send_room) <= bytes {
-            *limited = room < send_room;
-            return true;
-        }
-        !(last && self.application.ends_with_fin())
-    }
 }
-
-/// A group may wait only if another left within this.
-const RECENT_NS: u64 = 1_000_000;
-/// A group that may become larger waits for an ACK that comes within this.
-const SOON_NS: u64 = 1_000_000;

@@ -1,158 +1,95 @@
-//! What becomes of an ACK, from what it reports to what it lets go.
+//! The course of an ACK, from what it reports to what it lets go.
 
-use burstlab_units::Time;
-
-use super::law::LinuxLaw;
-use super::prr::Delivery;
-use super::rate::Sample;
-use super::{Arrival, Heard, Linux, Rexmit, Stage};
+use super::clock::Reading;
+use super::heard::{Arrival, Delivery, Heard};
+use super::repair::Rexmit;
+use super::{Linux, Stage};
 use crate::segment::Transmission;
 
 impl Linux {
     /// Whether nothing is being repaired, probed or reported, and no class of Python decides.
     #[inline]
     pub(crate) fn is_fast(&self) -> bool {
-        self.stage == Stage::Open
-            && self.acked > 0
-            && self.sacked | self.lost | self.again == 0
-            && self.probed.is_none()
-            && !self.reductions.excused
-            && !matches!(self.law, LinuxLaw::Foreign(_))
+        let calm = self.repair.is_calm() && self.queue.counts() == [0; 3];
+        calm && self.queue.acked() > 0 && !self.path.is_for_class()
     }
 
-    pub(super) fn take_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
-        let before = self.acked;
+    pub(super) fn take_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
+        let before = self.queue.acked();
         self.begin_for_class();
-        let (delivered, lost, flight) = (self.delivered, self.lost_ever, self.in_flight());
-        let high = if self.options.sack { self.highest_sacked() } else { self.acked };
+        let ((delivered, lost), flight) = (self.queue.totals(), self.queue.in_flight());
+        let high = if self.options.sack { self.queue.highest_sacked() } else { before };
         let outstanding = !self.queue.is_empty();
         let advanced = ack.next > before;
         if advanced {
-            self.timeouts = 0;
+            self.repair.note_progress();
         }
         let wider = ack.window > self.peer.window() || ack.window == 0;
         let window = advanced || wider || ack.with_data;
-        self.acked = ack.next;
+        self.queue.acknowledge(ack.next);
         if window {
-            self.take_window(ack.window);
+            self.application.take_window(&mut self.peer, ack.window, self.queue.next());
         }
-        let mut heard = self.take_reports(now, ack, before);
+        let (repair, mut site) = self.site(now);
+        let mut heard = repair.take_reports(&mut site, ack, before);
         (heard.advanced, heard.window) = (advanced, window);
         if !outstanding {
-            self.law.arrives(&self.context(now));
-            return self.on_idle_ack(now, before, &mut heard);
+            site.path.arrives(&repair.context(&site));
+            if heard.duplicate {
+                repair.on_dubious(&mut site, before, 0, &mut heard);
+            }
+            site.check_window();
+            return repair.take_probe_ack(&mut site, &heard);
         }
-        self.take_acked(now, ack, high, &mut heard);
-        self.law.arrives(&self.context(now));
-        if self.options.rack_adapts {
-            self.rack.adapt(heard.newest.prior(), self.delivered);
-        }
-        self.take_probe_ack(now, ack.next, &heard);
+        repair.take_acked(&mut site, ack, high, &mut heard);
+        repair.take_probe_ack(&mut site, &heard);
         let mut rexmit = Rexmit::None;
         let calm = heard.is_news() && !heard.sacked && !heard.ece && !heard.duplicate;
-        if !calm || self.stage != Stage::Open {
+        if !calm || repair.stage() != Stage::Open {
             let duplicate = !heard.advanced && !heard.is_news() && !heard.duplicate;
-            rexmit = self.on_dubious(now, before, u32::from(duplicate), &mut heard);
+            rexmit = repair.on_dubious(&mut site, before, u32::from(duplicate), &mut heard);
         }
-        if heard.set_timer && !self.schedule_probe(now, true) {
-            self.rearm(now);
+        if heard.set_timer && !repair.schedule_probe(&mut site, true) {
+            site.rearm();
         }
-        let delivered = (self.delivered - delivered) as u32;
-        let lost = (self.lost_ever - lost) as u32;
-        let delivery = Delivery { delivered, lost, advanced };
-        if self.law.paces() {
-            self.control_by_rate(now, &heard, delivery, flight);
-        } else {
-            self.note_for_class(now, &heard, delivery, flight);
-            self.control(now, &heard, delivery);
-            self.settle_for_class(now);
-        }
+        let (delivered_ever, lost_ever) = self.queue.totals();
+        let (delivered, lost) = (delivered_ever - delivered, lost_ever - lost);
+        let delivery = Delivery { delivered: delivered as u32, lost: lost as u32, advanced };
+        self.control(now, (&heard, delivery), flight);
         self.send_repairs(now, rexmit, out);
-    }
-
-    /// What the blocks and flags of an ACK say.
-    fn take_reports(&mut self, now: Time, ack: &Arrival, before: u64) -> Heard {
-        let mut heard = Heard { reordered: self.next, ..Heard::default() };
-        if self.options.sack && !ack.blocks.is_empty() {
-            heard = self.take_blocks(self.clock.us(now), ack.blocks, before);
-        }
-        heard.ece = ack.ece && self.options.ecn;
-        self.count_delivered(heard.delivered, heard.ece);
-        heard
-    }
-
-    /// Nothing was outstanding.
-    fn on_idle_ack(&mut self, now: Time, before: u64, heard: &mut Heard) {
-        if heard.duplicate {
-            self.on_dubious(now, before, 0, heard);
-        }
-        self.persist_on_ack(now);
-        self.take_probe_ack(now, self.acked, heard);
     }
 
     /// An ACK that was overtaken: only what it reports counts.
-    pub(super) fn on_old_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
+    pub(super) fn on_old_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
         if ack.blocks.is_empty() || !self.options.sack {
             return;
         }
-        let before = self.acked;
-        let mut heard = self.take_reports(now, &Arrival { ece: false, ..*ack }, before);
-        let rexmit = self.on_dubious(now, before, 0, &mut heard);
+        let before = self.queue.acked();
+        let (repair, mut site) = self.site(now);
+        let ack = Arrival { ece: false, ..*ack };
+        let mut heard = repair.take_reports(&mut site, &ack, before);
+        let rexmit = repair.on_dubious(&mut site, before, 0, &mut heard);
         self.send_repairs(now, rexmit, out);
     }
 
-    /// What an ACK makes of the window.
-    fn control(&mut self, now: Time, heard: &Heard, delivery: Delivery) {
-        if self.reductions.excused {
-            self.window.stamp = self.clock.tick(now);
-        } else if self.stage.reduces() {
-            self.reduce(delivery);
+    /// The effects of an ACK on the window and the pace; `flight` was in flight before it.
+    fn control(&mut self, now: Reading, said: (&Heard, Delivery), flight: u32) {
+        let (context, excused) = (self.context(now), self.repair.reductions().excuses());
+        let (heard, delivery) = said;
+        if self.path.law().paces() {
+            self.path.control_by_rate(said, flight, excused, context);
         } else {
-            let reorders = self.reordering > self.options.reordering;
-            if heard.acked || (reorders && heard.sacked) {
-                let acked = match &mut self.start {
-                    Some(start) => start.allow(&self.window, delivery.delivered),
-                    None => delivery.delivered,
-                };
-                self.grow(now, acked);
-                self.window.stamp = self.clock.tick(now);
+            self.path.note_for_class(said, flight, excused, &context);
+            if excused {
+                self.path.keep(now.tick);
+            } else if self.repair.stage().reduces() {
+                self.path.reduce(delivery, context.in_flight);
+            } else if heard.acked || (heard.sacked && self.repair.reordering().is_unusual()) {
+                self.path.grow(delivery.delivered, &context);
             }
         }
-        self.update_pacing_rate();
-    }
-
-    /// What an ACK says of the rate of delivery; `flight` was in flight before it.
-    pub(super) fn sample(
-        &mut self,
-        now: Time,
-        heard: &Heard,
-        delivery: Delivery,
-        flight: u32,
-    ) -> Sample {
-        let sample = Sample {
-            acked: delivery.delivered,
-            lost: if self.reductions.excused { 0 } else { delivery.lost },
-            flight,
-            rtt: heard.rtt,
-            delayed: heard.delayed,
-            ..Sample::default()
-        };
-        let (us, shortest) = (self.clock.us(now), self.estimator.shortest());
-        self.rate.sample(us, self.delivered, &heard.newest, shortest, sample)
-    }
-
-    /// As [`control`](Self::control) for a law that goes by the rate of delivery.
-    fn control_by_rate(&mut self, now: Time, heard: &Heard, delivery: Delivery, flight: u32) {
-        let excused = self.reductions.excused;
-        let mut sample = self.sample(now, heard, delivery, flight);
-        (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(self.lost_ever);
-        let mut context = self.context(now);
-        if excused {
-            (context.stage, sample.lost_since) = (Stage::Open, 0);
-        }
-        if self.law.control(&mut self.window, &sample, &context) {
-            self.rate.idle(self.delivered + u64::from(context.in_flight));
-        }
-        self.update_pacing_rate();
+        let outstanding = self.queue.outstanding();
+        self.path.update_pacing_rate(outstanding);
+        self.path.settle_for_class(&context, outstanding);
     }
 }

@@ -26,7 +26,7 @@ use vegas::LinuxVegas;
 
 /// Why the window is to be reduced, as a law is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     Loss,
     Mark,
     Timeout,
@@ -107,7 +107,7 @@ impl LinuxLaw {
         }
     }
 
-    /// What the threshold becomes at a loss or a mark.
+    /// The new threshold at a loss or a mark.
     pub(crate) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
         match self {
             Self::Reno | Self::Vegas(_) | Self::Foreign(_) => (window.cwnd >> 1).max(2),

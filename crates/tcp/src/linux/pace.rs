@@ -1,18 +1,19 @@
 //! Pacing: what goes out leaves at a rate, not all at once.
 
-use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::Linux;
-use crate::segment::Transmission;
+use super::options::LinuxOptions;
 
 /// Segments that go without pacing at the beginning.
 const FREE: u64 = 10;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pace {
-    /// Whether there is pacing.
+    /// Whether there is pacing, and whether there always is.
     on: bool,
+    always: bool,
+    /// Bytes a second.
+    rate: u64,
     /// When the next group may leave, in ns.
     next: u64,
     /// When the timer runs out that waits for it.
@@ -22,13 +23,22 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn new(on: bool) -> Self {
-        Self { on, ..Self::default() }
+    pub(crate) fn new(options: &LinuxOptions) -> Self {
+        let always = options.pacing;
+        Self { on: always || options.congestion.paces(), always, ..Self::default() }
     }
 
     /// Pacing begins, or ends: then what waits need not any more, and the timer only lets it go.
     pub(crate) fn turn(&mut self, on: bool) {
-        self.on = on;
+        self.on = on || self.always;
+    }
+
+    pub(crate) fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: u64) {
+        self.rate = rate;
     }
 
     /// Whether a group has to wait at `now`; then a timer runs.
@@ -40,14 +50,14 @@ impl Pace {
         holds
     }
 
-    /// A group of `segments` with `bytes` of data leaves at `now`, at `rate` bytes a second. What
-    /// was not used of the time before counts for up to half.
-    pub(crate) fn sends(&mut self, now: u64, segments: u64, bytes: u64, rate: u64) {
+    /// A group of `segments` with `bytes` of data leaves at `now`. What was not used of the time
+    /// before counts for up to half.
+    pub(crate) fn sends(&mut self, now: u64, segments: u64, bytes: u64) {
         let before = self.next;
         self.next = self.next.max(now);
         self.sent += segments;
-        if self.on && rate > 0 && self.sent >= FREE {
-            let time = (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64;
+        if self.on && self.rate > 0 && self.sent >= FREE {
+            let time = (u128::from(bytes) * 1_000_000_000 / u128::from(self.rate)) as u64;
             self.next += time - (time / 2).min(self.next - before);
         }
     }
@@ -79,42 +89,12 @@ impl Pace {
         self.timer
     }
 
-    fn take(&mut self, now: u64) -> bool {
+    /// Whether that timer is due; then it does not run any more.
+    pub(crate) fn take(&mut self, now: u64) -> bool {
         let due = self.timer.is_some_and(|at| at <= now);
         if due {
             self.timer = None;
         }
         due
-    }
-}
-
-impl Linux {
-    /// Twice the window a round trip in slow start, 1.2 times else, in bytes a second.
-    pub(super) fn update_pacing_rate(&mut self) {
-        if let Some(rate) = self.law.pacing_rate() {
-            self.pacing_rate = rate;
-            return;
-        }
-        self.update_pacing_rate_of(self.outstanding());
-    }
-
-    /// The same for a law that does not decide on it, with so many segments outstanding.
-    pub(super) fn update_pacing_rate_of(&mut self, outstanding: u32) {
-        let srtt_8 = self.estimator.srtt_8();
-        let ratio = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(self.window.cwnd.max(outstanding));
-        let rate = self.options.payload * 80_000 * ratio * segments;
-        self.pacing_rate = rate.checked_div(srtt_8).unwrap_or(rate);
-    }
-
-    /// What waited may leave.
-    pub(super) fn on_pacing(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        if !self.pace.take(self.clock.ns(now)) {
-            return;
-        }
-        if self.lost > self.again && self.window.cwnd > self.in_flight() {
-            self.send_lost(now, out);
-        }
-        self.push(now, out);
     }
 }

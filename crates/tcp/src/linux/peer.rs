@@ -1,12 +1,13 @@
-//! What is known of the other end: its window, its time stamps, and the handshake with it.
+//! The state of the other end: its window, its time stamps, and the handshake with it.
 
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::options::LinuxOptions;
+use crate::segment::{SegmentFlags, SegmentOptions};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Peer {
+pub(crate) struct Peer {
     /// Its window in bytes and in segments, and the widest ever in both.
     bytes: u64,
     segments: u64,
@@ -117,10 +118,10 @@ impl Peer {
         self.stamp = self.stamp.max(stamp);
     }
 
-    /// Its newest time stamp.
+    /// The options of a segment for it that goes out in millisecond `ms`.
     #[inline]
-    pub(super) fn stamp(&self) -> u32 {
-        self.stamp
+    pub(super) fn options(&self, ms: u64, flags: SegmentFlags) -> SegmentOptions {
+        SegmentOptions { stamp: ms as u32, echo: self.stamp, flags, marked: false }
     }
 }
 

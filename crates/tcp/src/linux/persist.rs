@@ -2,63 +2,23 @@
 //! probes the window (RFC 9293 section 3.8.6.1; `tcp_probe_timer` and `tcp_write_wakeup`, Linux
 //! 6.12).
 
-use burstlab_units::{Bytes, Time};
+use burstlab_units::Bytes;
 
 use super::Linux;
+use super::clock::Reading;
 use super::timer::Purpose;
 use crate::segment::{SegmentFlags, Transmission};
 
-/// A probe waits for so many ticks at least: `TCP_RTO_MIN`.
-const LEAST: u64 = 200;
-/// The wait doubles at most so often: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
-const DOUBLINGS_MOST: u32 = 10;
-/// Probes after which the count of doublings stays as it is: `tcp_retries2`.
-const RETRIES: u32 = 15;
-
 impl Linux {
-    /// After what may go has gone: where nothing is outstanding though there are data, the window
-    /// is probed.
-    #[inline]
-    pub(super) fn check_persist(&mut self, now: Time) {
-        if self.queue.is_empty() && self.has_data() && self.timer.purpose().is_none() {
-            self.begin_persist(now);
-        }
-    }
-
-    #[cold]
-    fn begin_persist(&mut self, now: Time) {
-        let wait = self.rto.max(LEAST) + self.pace.ticks(self.clock.ns(now));
-        self.timer.set(now, Purpose::Persist, wait.min(self.options.rto_max));
-    }
-
-    /// An ACK comes while nothing is outstanding: it opens the window, or the next probe waits for
-    /// longer.
-    pub(super) fn persist_on_ack(&mut self, now: Time) {
-        if !self.has_data() {
-            return;
-        }
-        if self.can_send_next() {
-            self.backoff = 0;
-            self.timer.clear();
-        } else {
-            self.set_persist(now);
-        }
-    }
-
-    fn set_persist(&mut self, now: Time) {
-        let wait = self.rto.max(LEAST) << self.backoff.min(DOUBLINGS_MOST);
-        self.timer.set(now, Purpose::Persist, wait.min(self.options.rto_max));
-    }
-
     /// The window has to be probed: by what it has room for, else by a segment that the receiver
     /// has, which it answers.
-    pub(super) fn probe_window(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn probe_window(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         self.timer.clear();
         if !self.queue.is_empty() || !self.has_data() {
             return;
         }
-        if self.room() > 0 && self.send_part(now, out) {
-            self.backoff = 0;
+        if self.application.room(&self.queue, &self.peer) > 0 && self.send_part(now, out) {
+            self.path.round_trip_mut().forget_backoff();
             return;
         }
         // It is no segment of the data, and is not repeated.
@@ -66,29 +26,28 @@ impl Linux {
         self.emit(0, false, flags, out);
         let headers = self.options.segment_size - self.options.payload;
         out.iter_mut().last().expect("it was sent").size = Bytes::new(headers);
-        if self.backoff < RETRIES {
-            self.backoff += 1;
-        }
-        self.set_persist(now);
+        self.path.round_trip_mut().count_persist();
+        self.timer.set(now, Purpose::Persist, self.path.round_trip().next_persist());
     }
 
     /// Sends so much of the next segment as there is room for, whatever the congestion window.
-    fn send_part(&mut self, now: Time, out: &mut Vec<Transmission>) -> bool {
+    fn send_part(&mut self, now: Reading, out: &mut Vec<Transmission>) -> bool {
         if !self.application.is_grouped() {
-            self.application.go_by_bytes(self.next);
+            self.application.go_by_bytes(self.queue.next());
             // The window has no room for a segment of it: what is written waits.
-            self.write_more(now, out);
+            self.write_more(now.now, out);
         }
         let Some(bytes) = self.application.unsent().head_bytes() else { return false };
-        let bytes = bytes.min(self.room()).min(self.application.mss());
+        let bytes =
+            bytes.min(self.application.room(&self.queue, &self.peer)).min(self.application.mss());
         if bytes == 0 || !self.queue.is_empty() {
             return !self.queue.is_empty();
         }
-        let (_, pushes) = self.application.part_group(self.next, bytes);
+        let (_, pushes) = self.application.part_group(self.queue.next(), bytes);
         self.send_new(now, true, out);
         self.queue.end_group(1, pushes);
-        self.application.count_segments(self.next);
-        self.rearm(now);
+        self.application.count_segments(self.queue.next());
+        self.site(now).1.rearm();
         true
     }
 }

@@ -1,113 +1,56 @@
-//! The segments that were sent and are not acknowledged, in order of their numbers and, for RACK,
-//! in order of when they were last sent.
+//! The retransmission queue: what was sent and is not acknowledged, the scoreboard of what is
+//! reported, lost and sent again of it, and how many segments there were of each.
+
+mod list;
+mod segment;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::rate::Stamp;
-use crate::segment::SentRun;
+use segment::Run;
+pub(crate) use segment::{AGAIN, EVER, LAST, LOST, PUSHES, Plain, SACKED, SEVERAL, Unacked};
 
-/// Reported as received.
-pub(crate) const SACKED: u16 = 1;
-/// Taken for lost.
-pub(crate) const LOST: u16 = 2;
-/// Sent again, and not known to be lost again.
-pub(crate) const AGAIN: u16 = 4;
-/// Sent more than once.
-pub(crate) const EVER: u16 = 8;
-/// In the order of time.
-const LISTED: u16 = 16;
-/// The last of the segments that went as a group.
-pub(crate) const LAST: u16 = 32;
-/// The last of what a call wrote: the receiver is to hand over what it has.
-pub(crate) const PUSHES: u16 = 64;
-/// The last of a group of several, which pushes when it goes first.
-pub(crate) const SEVERAL: u16 = 128;
+/// Most SACK blocks in an ACK (RFC 2018 section 3).
+pub(super) const MOST_BLOCKS: usize = 4;
 
-/// It ends a push.
-pub(crate) const PUSH: u16 = 256;
-
-/// Reported right after the one before it, of which it then is a part in the send buffer.
-const MERGED: u16 = 512;
-
-/// No segment: the SYN is never listed.
-const NONE: u64 = 0;
-
-/// A segment.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Unacked {
-    pub(crate) marks: u16,
-    /// When it was last sent, in nanoseconds.
-    pub(crate) ns: u64,
-    /// How the connection stood at that time.
-    pub(crate) stamp: Stamp,
-    older: u64,
-    newer: u64,
-}
-
-impl Unacked {
-    /// When it was last sent, in microseconds.
-    pub(crate) fn at(&self) -> u64 {
-        self.ns / 1000
-    }
-
-    pub(crate) fn is(&self, marks: u16) -> bool {
-        self.marks & marks != 0
-    }
-
-    /// Whether it is reported, and neither lost nor sent again.
-    fn rests(&self) -> bool {
-        self.marks & (SACKED | LOST | AGAIN) == SACKED
-    }
-}
-
-/// Segments that went at one time, each a group of its own, of which nothing was heard.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Run {
-    /// When they were sent, in nanoseconds, and how the connection stood for the first of them.
-    ns: u64,
-    stamp: Stamp,
-    count: u32,
-    /// Whether the last one ends a push.
-    pushes: bool,
-}
-
-impl Run {
-    fn at(&self) -> u64 {
-        self.ns / 1000
-    }
-
-    /// Segment `nth`, from 0, outside the order of time.
-    fn segment(&self, nth: u32) -> Unacked {
-        let marks = LAST | if self.pushes && nth + 1 == self.count { PUSH } else { 0 };
-        let stamp = self.stamp.behind(nth);
-        Unacked { marks, ns: self.ns, stamp, older: NONE, newer: NONE }
-    }
-}
-
-/// Segments of which all that an ACK says is that they are there.
-pub(crate) struct Plain {
-    pub(crate) count: u32,
-    /// When the first and the last of them were sent, in microseconds.
-    pub(crate) first_at: u64,
-    pub(crate) last_at: u64,
-}
-
-/// The retransmission queue.
+/// Segments are counted: 0 is the SYN, data are 1, 2, …
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
     segments: VecDeque<Unacked>,
     /// What follows these, in order of numbers and of time. It is spread to segments when something
     /// is heard of one of it or when something else is sent.
     runs: VecDeque<Run>,
+    /// The first segment that is outstanding, and the next to be sent for the first time.
     first: u64,
-    end: u64,
+    next: u64,
+    /// Where the order of time begins and ends.
     oldest: u64,
     newest: u64,
     groups: u64,
     merged: u64,
+    /// All below are acknowledged.
+    acked: u64,
+    /// Segments reported, lost, and sent again.
+    sacked: u32,
+    lost: u32,
+    again: u32,
+    /// One past the highest segment that was reported.
+    sack_high: u64,
+    /// What the last ACK with blocks reported.
+    blocks: [(u64, u64); MOST_BLOCKS],
+    /// No segment below is lost and not sent again.
+    repaired: u64,
+    /// Segments so far that were delivered, those of them whose ACK echoed a mark, that were taken
+    /// for lost, that went out, and that went again.
+    delivered: u64,
+    marked: u64,
+    lost_ever: u64,
+    sent_ever: u64,
+    again_ever: u64,
 }
 
 /// The same however much of it is spread.
@@ -115,270 +58,289 @@ impl fmt::Debug for Queue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut all = self.clone();
         all.spread();
-        let Self { segments, first, oldest, newest, groups, merged, .. } = &all;
-        let rest = (oldest, newest, groups, merged);
-        write!(formatter, "Queue {{ {first}, {rest:?}, {segments:?} }}")
+        let Self { segments, first, next, oldest, newest, groups, merged, acked, .. } = &all;
+        let Self { sacked, lost, again, sack_high, blocks, repaired, .. } = &all;
+        let Self { delivered, marked, lost_ever, sent_ever, again_ever, .. } = &all;
+        let order = (segments, first, next, oldest, newest, groups, merged);
+        let board = (acked, sacked, lost, again, sack_high, blocks, repaired);
+        let totals = (delivered, marked, lost_ever, sent_ever, again_ever);
+        write!(formatter, "Queue {{ {order:?}, {board:?}, {totals:?} }}")
     }
 }
 
 impl Queue {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first == self.end
+    /// The SYN goes.
+    pub(super) fn call(&mut self) {
+        (self.first, self.next) = (1, 1);
     }
 
-    pub(crate) fn len(&self) -> usize {
-        (self.end - self.first) as usize
+    /// The SYN is acknowledged.
+    pub(super) fn open(&mut self) {
+        self.call();
+        (self.acked, self.delivered, self.sack_high) = (1, 1, 1);
     }
 
-    /// Number of the first segment.
-    pub(crate) fn first(&self) -> u64 {
-        self.first
-    }
-
-    /// One past the last segment.
-    pub(crate) fn end(&self) -> u64 {
-        self.end
-    }
-
-    pub(crate) fn get(&self, seq: u64) -> Unacked {
-        let place = (seq - self.first) as usize;
-        self.segments.get(place).copied().unwrap_or_else(|| self.within(place))
-    }
-
-    /// Segment `place` behind the first, which is part of a run.
-    fn within(&self, place: usize) -> Unacked {
-        let mut behind = (place - self.segments.len()) as u32;
-        for run in &self.runs {
-            match behind.checked_sub(run.count) {
-                Some(more) => behind = more,
-                None => return run.segment(behind),
-            }
-        }
-        panic!("segment {place} behind the first is not outstanding");
-    }
-
-    pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Unacked {
-        let place = (seq - self.first) as usize;
-        if place >= self.segments.len() {
-            self.spread();
-        }
-        &mut self.segments[place]
-    }
-
-    pub(crate) fn head(&self) -> Option<Unacked> {
-        (!self.is_empty()).then(|| self.get(self.first))
-    }
-
-    /// When the first segment was last sent, in microseconds.
+    /// All below are acknowledged.
     #[inline]
-    pub(crate) fn head_at(&self) -> Option<u64> {
-        match self.segments.front() {
-            Some(head) => Some(head.at()),
-            None => self.runs.front().map(Run::at),
-        }
+    pub(crate) fn acked(&self) -> u64 {
+        self.acked
     }
 
-    /// Segment `seq`, the one after the last, goes out.
-    pub(crate) fn push(&mut self, seq: u64, ns: u64, stamp: Stamp) {
-        self.spread();
-        self.begin(seq, 1);
-        let sent = Unacked { marks: 0, ns, stamp, older: NONE, newer: NONE };
-        self.segments.push_back(sent);
-        self.list(seq);
-    }
-
-    /// Segments go out at one time, the first of them the one after the last, each a group of its
-    /// own.
-    #[inline(always)]
-    pub(crate) fn push_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
-        let &SentRun { count, pushes, .. } = run;
-        self.begin(run.first, count);
-        self.runs.push_back(Run { ns, stamp: *stamp, count, pushes });
-        self.groups += u64::from(count);
-    }
-
+    /// The next segment to be sent for the first time.
     #[inline]
-    fn begin(&mut self, seq: u64, count: u32) {
-        if self.is_empty() {
-            (self.first, self.end) = (seq, seq);
-        }
-        debug_assert_eq!(seq, self.end, "segments go out in order");
-        self.end += u64::from(count);
+    pub(crate) fn next(&self) -> u64 {
+        self.next
     }
 
-    /// Makes single segments of what is in runs.
-    pub(crate) fn spread(&mut self) {
-        let mut seq = self.first + self.segments.len() as u64;
-        while let Some(run) = self.runs.pop_front() {
-            for nth in 0..run.count {
-                self.segments.push_back(run.segment(nth));
-                self.list(seq);
-                seq += 1;
-            }
+    /// Segments that are in the network, as far as is known.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u32 {
+        (self.outstanding() + self.again).saturating_sub(self.sacked + self.lost)
+    }
+
+    /// Segments reported, lost, and sent again.
+    #[inline]
+    pub(super) fn counts(&self) -> [u32; 3] {
+        [self.sacked, self.lost, self.again]
+    }
+
+    /// Segments delivered so far, and taken for lost.
+    #[inline]
+    pub(super) fn totals(&self) -> (u64, u64) {
+        (self.delivered, self.lost_ever)
+    }
+
+    /// Segments delivered so far whose ACK echoed a mark.
+    #[inline]
+    pub(super) fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    /// Segments that went out so far, and that went again.
+    #[inline]
+    pub(crate) fn sent(&self) -> (u64, u64) {
+        (self.sent_ever, self.again_ever)
+    }
+
+    /// The first segment that is taken for lost and was not sent again, and one past the last.
+    pub(crate) fn lost_segments(&self) -> Range<u64> {
+        let mut lost = self.all().filter(|&seq| self.get(seq).is_lost());
+        let Some(first) = lost.next() else { return 0..0 };
+        first..lost.next_back().unwrap_or(first) + 1
+    }
+
+    /// Whether something is outstanding that was sent again.
+    pub(super) fn any_again(&self) -> bool {
+        self.again > 0 || self.head().is_some_and(|head| head.is(EVER))
+    }
+}
+
+/// Segments that go out.
+impl Queue {
+    /// So many packets go out, whatever they are.
+    #[inline]
+    pub(super) fn count_sent(&mut self, packets: u32) {
+        self.sent_ever += u64::from(packets);
+    }
+
+    /// The SYN went so many times more than once.
+    pub(super) fn count_again(&mut self, times: u32) {
+        self.again_ever += u64::from(times);
+    }
+
+    /// It goes since it was lost, so that it counts as in flight.
+    pub(super) fn repair(&mut self, seq: u64) {
+        // One that was sent again before a reduction was taken back is in flight already.
+        self.again += u32::from(!self.get(seq).is(AGAIN));
+        self.get_mut(seq).marks |= AGAIN | EVER;
+    }
+
+    /// The segments among which are those that are lost and were not sent again.
+    pub(super) fn unrepaired(&self) -> Range<u64> {
+        self.first.max(self.repaired)..self.next
+    }
+
+    /// Whether some are.
+    #[inline]
+    pub(super) fn has_unrepaired(&self) -> bool {
+        self.lost > self.again
+    }
+
+    /// Segment `seq`, none below which is, if it is.
+    pub(super) fn take_unrepaired(&mut self, seq: u64) -> Option<Unacked> {
+        self.repaired = seq;
+        let sent = self.get(seq);
+        (sent.is_lost() && !sent.is(AGAIN)).then_some(sent)
+    }
+}
+
+/// ACKs of them.
+impl Queue {
+    /// Segments are delivered, by an ACK that echoes a mark where `ece`.
+    pub(super) fn count_delivered(&mut self, segments: u32, ece: bool) {
+        self.delivered += u64::from(segments);
+        if ece {
+            self.marked += u64::from(segments);
         }
     }
 
-    /// Takes the segments away that are below `end`, if each was sent once, in order, and nothing
-    /// was heard of it. There are some, and none of them is beyond the last.
+    /// All below `next` is acknowledged; what is outstanding of it is to be [popped](Self::pop).
+    pub(super) fn acknowledge(&mut self, next: u64) {
+        self.acked = next;
+    }
+
+    /// The first segment, if it is acknowledged.
+    pub(super) fn first_acked(&self) -> Option<(u64, Unacked)> {
+        let seq = self.first;
+        (!self.is_empty() && seq < self.acked).then(|| (seq, self.get(seq)))
+    }
+
+    /// All below `next` is acknowledged: takes it away if each segment was sent once, in order, and
+    /// nothing was heard of it.
     #[inline(always)]
-    pub(crate) fn take_plain(&mut self, end: u64) -> Option<Plain> {
-        let count = (end - self.first) as u32;
-        let (mut left, mut first_at) = (count, None);
-        if !self.segments.is_empty() {
-            let singles = self.take_plain_singles(count)?;
-            if singles.count == count {
-                return Some(singles);
-            }
-            (left, first_at) = (count - singles.count, Some(singles.first_at));
-        }
-        self.first = end;
-        self.groups -= u64::from(left);
-        loop {
-            let run = self.runs.front_mut()?;
-            let last_at = run.at();
-            let first_at = *first_at.get_or_insert(last_at);
-            if left < run.count {
-                run.count -= left;
-                run.stamp = run.stamp.behind(left);
-                return Some(Plain { count, first_at, last_at });
-            }
-            left -= run.count;
-            self.runs.pop_front();
-            if left == 0 {
-                return Some(Plain { count, first_at, last_at });
-            }
+    pub(super) fn take_plain(&mut self, next: u64) -> Option<Plain> {
+        let plain = self.take_sent_once(next)?;
+        self.acked = next;
+        self.delivered += u64::from(plain.count);
+        Some(plain)
+    }
+
+    /// One past the highest segment reported as received.
+    pub(super) fn highest_sacked(&self) -> u64 {
+        if self.sacked == 0 { self.acked } else { self.sack_high.max(self.acked) }
+    }
+
+    /// Whether what is reported is more than so many segments above what is acknowledged
+    /// (`tcp_force_fast_retransmit`).
+    pub(super) fn is_reported_beyond(&self, segments: u32) -> bool {
+        self.highest_sacked() > self.acked + u64::from(segments)
+    }
+
+    /// Blocks come: where none is known yet, what is reported begins anew.
+    pub(super) fn begin_reports(&mut self) {
+        if self.sacked == 0 {
+            self.sack_high = self.acked;
         }
     }
 
-    /// The same of those that are in no run, up to `most` of them; there are some.
-    fn take_plain_singles(&mut self, most: u32) -> Option<Plain> {
-        let (mut count, mut newer) = (0, self.oldest);
-        for (seq, sent) in (self.first..).zip(&self.segments).take(most as usize) {
-            let marks = sent.marks & (SACKED | LOST | AGAIN | EVER | LISTED | MERGED);
-            if seq != newer || marks != LISTED {
-                return None;
-            }
-            (newer, count) = (sent.newer, count + 1);
-        }
-        let first_at = self.segments.front()?.at();
-        let mut last_at = first_at;
-        for sent in self.segments.drain(..count as usize) {
-            self.groups -= u64::from(sent.is(LAST));
-            last_at = sent.at();
-        }
-        self.first += u64::from(count);
-        self.oldest = newer;
-        match newer {
-            NONE => self.newest = NONE,
-            _ => self.get_mut(newer).older = NONE,
-        }
-        Some(Plain { count, first_at, last_at })
+    /// One past the run of segments from `seq` on that the last ACK reported already.
+    pub(super) fn known_until(&self, seq: u64) -> Option<u64> {
+        let known = self.blocks.iter().find(|block| (block.0..block.1).contains(&seq))?;
+        Some(known.1)
     }
 
-    /// Segment `seq` goes out again.
-    pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) {
-        self.spread();
-        self.unlist(seq);
-        let sent = self.get_mut(seq);
-        sent.ns = ns;
-        sent.stamp = stamp;
-        sent.marks |= EVER;
-        self.list(seq);
+    /// These are the blocks of this ACK.
+    pub(super) fn note_blocks(&mut self, blocks: impl Iterator<Item = (u64, u64)>) {
+        self.blocks = [(0, 0); MOST_BLOCKS];
+        self.blocks.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
     }
 
-    /// The segments that came last were a group.
-    pub(crate) fn end_group(&mut self, segments: u32, pushes: bool) {
-        if let Some(last) = self.segments.back_mut() {
-            last.marks |= LAST;
-            last.marks |= if pushes { PUSHES } else { 0 };
-            last.marks |= if segments > 1 { SEVERAL } else { 0 };
-            self.groups += 1;
+    /// Segment `seq` is reported for the first time.
+    pub(super) fn report(&mut self, seq: u64) {
+        let sent = *self.get_mut(seq);
+        let mut marks = sent.marks | SACKED;
+        if sent.is(LOST) {
+            self.lost -= 1;
+            self.again -= u32::from(sent.is(AGAIN));
+            marks &= !(LOST | AGAIN);
         }
-    }
-
-    /// Groups that are outstanding.
-    pub(crate) fn groups(&self) -> u64 {
-        self.groups
-    }
-
-    /// Segment `seq` is now reported: with neighbours that are, and were not sent again, it becomes
-    /// one in the send buffer (`tcp_shift_skb_data`).
-    pub(crate) fn merge(&mut self, seq: u64) {
-        if seq > self.first && self.get(seq - 1).rests() {
-            self.join(seq);
+        self.get_mut(seq).marks = marks;
+        // One that went again and is not taken for lost may still be on its way.
+        if !sent.is(AGAIN) || sent.is(LOST) {
+            self.merge(seq);
         }
-        if seq + 1 < self.end() && self.get(seq + 1).rests() {
-            self.join(seq + 1);
-        }
+        self.sacked += 1;
     }
 
-    fn join(&mut self, seq: u64) {
-        if !self.get(seq).is(MERGED) {
-            self.get_mut(seq).marks |= MERGED;
-            self.merged += 1;
-            self.groups -= u64::from(self.get(seq - 1).is(LAST));
-            self.get_mut(seq - 1).marks &= !LAST;
+    /// Segment `seq` is in a block, or in one of what arrived twice.
+    pub(super) fn end_report(&mut self, seq: u64, duplicate: bool) {
+        let sent = self.get(seq);
+        if duplicate && sent.is(AGAIN) {
+            self.get_mut(seq).marks &= !AGAIN;
+            self.again -= 1;
         }
+        if sent.is(SACKED) {
+            self.unlist(seq);
+        }
+        self.sack_high = self.sack_high.max(seq + 1);
     }
 
-    /// Segments that are part of another one in the send buffer.
-    pub(crate) fn merged(&self) -> u64 {
-        self.merged
+    /// The delivery of segment `seq` is taken account of.
+    pub(super) fn count_once(&mut self, seq: u64) {
+        self.get_mut(seq).stamp.delivered = None;
     }
 
-    /// Takes away the first segment.
-    pub(crate) fn pop(&mut self) {
-        self.spread();
-        self.unlist(self.first);
-        let sent = self.segments.pop_front();
-        self.groups -= u64::from(sent.is_some_and(|sent| sent.is(LAST)));
-        self.merged -= u64::from(sent.is_some_and(|sent| sent.is(MERGED)));
-        self.first += 1;
+    /// Takes segment `seq` for lost, or for lost again; returns how the connection stood when it
+    /// was sent, unless that is known already.
+    pub(super) fn mark_lost(&mut self, seq: u64) -> Option<Stamp> {
+        let sent = self.get(seq);
+        if sent.is(SACKED) {
+            return None;
+        }
+        self.repaired = self.repaired.min(seq);
+        if !sent.is(LOST) {
+            self.get_mut(seq).marks |= LOST;
+            self.lost += 1;
+        } else if sent.is(AGAIN) {
+            self.get_mut(seq).marks &= !AGAIN;
+            self.again -= 1;
+        } else {
+            return None;
+        }
+        self.lost_ever += 1;
+        Some(sent.stamp)
     }
 
-    /// Puts a segment at the end of the order of time; the SYN stays outside.
-    fn list(&mut self, seq: u64) {
-        if seq == NONE {
-            return;
+    /// Nothing is lost.
+    pub(super) fn unmark_lost(&mut self) {
+        for seq in self.all() {
+            self.get_mut(seq).marks &= !LOST;
         }
-        let newest = self.newest;
-        let sent = self.get_mut(seq);
-        sent.marks |= LISTED;
-        (sent.older, sent.newer) = (newest, NONE);
-        match newest {
-            NONE => self.oldest = seq,
-            _ => self.get_mut(newest).newer = seq,
-        }
-        self.newest = seq;
+        self.lost = 0;
     }
 
-    /// Takes a segment out of the order of time, until it is sent again.
-    pub(crate) fn unlist(&mut self, seq: u64) {
-        let sent = self.get_mut(seq);
-        if sent.marks & LISTED == 0 {
-            return;
+    /// Nothing is reported: the receiver dropped it (RFC 2018 section 8).
+    pub(super) fn unmark_reported(&mut self) {
+        for seq in self.all() {
+            self.get_mut(seq).marks &= !SACKED;
         }
-        sent.marks &= !LISTED;
-        let older = std::mem::replace(&mut sent.older, NONE);
-        let newer = std::mem::replace(&mut sent.newer, NONE);
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.get_mut(older).newer = newer,
+        self.blocks = Default::default();
+        self.sacked = 0;
+    }
+}
+
+/// Without SACK duplicate ACKs stand for segments that arrived.
+impl Queue {
+    /// Returns whether they are more than could be of the segments above a hole.
+    pub(super) fn add_duplicates(&mut self, count: u32, ece: bool) -> bool {
+        if count == 0 {
+            return false;
         }
-        match newer {
-            NONE => self.newest = older,
-            _ => self.get_mut(newer).older = older,
-        }
+        let before = self.sacked;
+        self.sacked += count;
+        let many = self.bound_duplicates();
+        self.count_delivered(self.sacked.saturating_sub(before), ece);
+        many
     }
 
-    /// The segment that was sent the longest time ago.
-    pub(crate) fn oldest(&self) -> Option<u64> {
-        (self.oldest != NONE).then_some(self.oldest)
+    /// So many segments are acknowledged, for which some of them stood.
+    pub(super) fn remove_duplicates(&mut self, acked: u32, ece: bool) -> bool {
+        self.count_delivered(acked.saturating_sub(self.sacked).max(1), ece);
+        self.sacked = self.sacked.saturating_sub(acked - 1);
+        self.bound_duplicates()
     }
 
-    /// The one that was sent after `seq`.
-    pub(crate) fn newer(&self, seq: u64) -> Option<u64> {
-        let newer = self.get(seq).newer;
-        (newer != NONE).then_some(newer)
+    fn bound_duplicates(&mut self) -> bool {
+        let outstanding = self.outstanding();
+        let holes = self.lost.max(1).min(outstanding);
+        let many = self.sacked + holes > outstanding;
+        if many {
+            self.sacked = outstanding - holes;
+        }
+        many
+    }
+
+    pub(super) fn forget_duplicates(&mut self) {
+        self.sacked = 0;
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is noted with each segment when it is sent.
+/// The state that is noted with each segment when it is sent.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     /// Segments delivered by then; `None` once its own delivery was taken account of.
@@ -26,7 +26,7 @@ impl Stamp {
     }
 }
 
-/// What an ACK says about the rate.
+/// The rate that an ACK shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
     /// Segments delivered over `interval` microseconds; `None`: no sample.

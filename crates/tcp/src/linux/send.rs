@@ -3,10 +3,12 @@
 
 use burstlab_units::{Bytes, Time};
 
-use super::law::Event;
-use super::queue::{AGAIN, EVER, LAST, LOST, PUSH, SACKED};
+use super::clock::Reading;
+use super::queue::LAST;
+use super::rate::Stamp;
+use super::repair::Rexmit;
 use super::timer::Purpose;
-use super::{Congestion, Linux, Rexmit, Stage};
+use super::{Congestion, Linux, Stage};
 use crate::segment::{SegmentFlags, Transmission};
 
 /// Why new data may go.
@@ -21,45 +23,19 @@ pub(crate) enum Push {
 }
 
 impl Linux {
-    /// Sends new data; returns whether nothing is outstanding though there are data.
-    pub(super) fn write(&mut self, now: Time, push: Push, out: &mut Vec<Transmission>) {
+    /// Sends new data.
+    pub(super) fn write(&mut self, now: Reading, push: Push, out: &mut Vec<Transmission>) {
         if push == Push::All && self.sends_freely() {
             return self.write_all_freely(now, out);
         }
         let mut limited = false;
-        let sent = self.write_groups(now, push, &mut limited, out);
-        self.end_write(self.clock.tick(now), sent, limited);
-        if sent > 0 && push != Push::Probe {
-            self.schedule_probe(now, false);
-        }
-    }
-
-    /// So many segments went; `limited`: the window is what keeps others.
-    pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
-        let limited = limited || self.in_flight() >= self.window.cwnd;
-        if sent > 0 || limited {
-            self.validate(tick, self.outstanding(), limited);
-        }
-        if self.stage.reduces() {
-            self.window.prr_out += sent;
-        }
-    }
-
-    /// The groups of these; returns how many segments there are.
-    fn write_groups(
-        &mut self,
-        now: Time,
-        push: Push,
-        limited: &mut bool,
-        out: &mut Vec<Transmission>,
-    ) -> u32 {
         let mut sent = 0;
-        let group = self.group_size();
+        let group = self.path.group_size(self.application.full());
         while self.has_data() {
-            if self.pace.holds(self.clock.ns(now)) {
+            if self.path.pace_mut().holds(now.ns) {
                 break;
             }
-            let mut quota = self.quota();
+            let mut quota = self.path.quota(self.queue.in_flight());
             if quota == 0 {
                 if push != Push::Probe {
                     break;
@@ -67,67 +43,66 @@ impl Linux {
                 quota = 1;
             }
             quota = quota.min(group);
-            let Some(bytes) = self.next_group(now, push, (quota, group), limited) else { break };
-            let (count, pushes) = self.application.part_group(self.next, bytes);
+            let Some(bytes) = self.next_group(now, push, (quota, group), &mut limited) else {
+                break;
+            };
+            let (count, pushes) = self.application.part_group(self.queue.next(), bytes);
             for left in (0..count).rev() {
                 // Whatever was written, a group of several ends with a push (`tcp_output.c`).
                 self.send_new(now, left == 0 && (pushes || count > 1), out);
             }
             self.queue.end_group(count, pushes);
-            self.application.count_segments(self.next);
-            self.make_room(self.clock.tick(now), self.in_flight());
-            self.pace_group(now, (count, bytes));
-            let first = self.outstanding() == count;
+            self.application.count_segments(self.queue.next());
+            self.application.make_room(&mut self.path, now.tick, self.queue.in_flight());
+            self.path.pace_group(now.ns, (count, bytes));
+            let first = self.queue.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
-                self.rearm(now);
+                self.site(now).1.rearm();
             }
             sent += count;
             if push != Push::All {
                 break;
             }
         }
-        sent
-    }
-
-    /// Segments that may go at once, so that two groups at least are in flight.
-    fn quota(&self) -> u32 {
-        let (flight, cwnd) = (self.in_flight(), self.window.cwnd);
-        if flight >= cwnd { 0 } else { (cwnd >> 1).max(1).min(cwnd - flight) }
-    }
-
-    pub(super) fn can_send_next(&self) -> bool {
-        self.has_data() && self.application.head_bytes(self.next) <= self.room()
-    }
-
-    pub(super) fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
-        let (seq, ns) = (self.next, self.clock.ns(now));
-        self.note_sending(now);
-        let alone = self.queue.is_empty();
-        let losses = (self.in_flight() + 1, self.lost_ever);
-        let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
-        self.queue.push(seq, ns, stamp);
-        self.next += 1;
-        let single = !self.application.is_grouped() && !self.is_fin(seq);
-        let push = pushes || (single && self.application.ends_push(seq));
-        if push {
-            self.queue.get_mut(seq).marks |= PUSH;
+        self.end_write(now.tick, sent, limited);
+        if sent > 0 && push != Push::Probe {
+            let (repair, mut site) = self.site(now);
+            repair.schedule_probe(&mut site, false);
         }
+    }
+
+    /// So many segments went; `limited`: the window is what keeps others.
+    #[inline]
+    pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
+        let limited = limited || self.queue.in_flight() >= self.path.cwnd();
+        if sent > 0 || limited {
+            let (place, all) = ((self.queue.acked(), self.queue.next()), self.queue.outstanding());
+            if self.path.validate(tick, place, all, limited) {
+                // An application that waits for room to write is not what limits the connection.
+                let free = self.repair.stage() == Stage::Open && !self.application.waits();
+                self.path.shrink_unused(tick, free);
+            }
+        }
+        if self.repair.stage().reduces() {
+            self.path.count_reduced(sent);
+        }
+    }
+
+    pub(super) fn send_new(&mut self, now: Reading, pushes: bool, out: &mut Vec<Transmission>) {
+        let seq = self.queue.next();
+        let stamp = self.stamp(now);
+        let single = !self.application.is_grouped() && !self.application.is_fin(seq);
+        let push = pushes || (single && self.application.ends_push(seq));
+        self.queue.send(now.ns, stamp, push);
         let ecn = self.options.ecn;
-        let reduced = std::mem::take(&mut self.tells_reduction);
+        let reduced = self.repair.tell_reduction();
         self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn, probe: false }, out);
     }
 
-    /// Data are about to be sent.
-    pub(super) fn note_sending(&mut self, now: Time) {
-        if self.in_flight() == 0 {
-            let context = self.context(now);
-            self.law.on_event(Event::Start, &mut self.window, &context);
-            if self.rate.is_idle() && self.law.paces() {
-                self.law.restarts(&mut self.window, &context);
-                self.update_pacing_rate();
-            }
-        }
-        self.last_sent = self.clock.tick(now);
+    /// The state that is noted with a segment that goes now.
+    fn stamp(&mut self, now: Reading) -> Stamp {
+        let (flight, others) = (self.queue.in_flight(), (&self.queue, &self.peer));
+        self.path.stamp(now, flight, others, self.repair.standing())
     }
 
     pub(super) fn emit(
@@ -137,165 +112,165 @@ impl Linux {
         flags: SegmentFlags,
         out: &mut Vec<Transmission>,
     ) {
-        self.segments_sent += 1;
+        self.queue.count_sent(1);
         out.push(Transmission {
             seq,
             size: Bytes::new(self.options.segment_size - self.application.lengths().lacking(seq)),
             retransmission,
-            cwnd: f64::from(self.window.cwnd),
-            ssthresh: f64::from(self.window.ssthresh),
+            cwnd: f64::from(self.path.cwnd()),
+            ssthresh: f64::from(self.path.ssthresh()),
             flags,
         });
     }
 
     /// Sends segment `seq` again; returns whether it went.
-    pub(super) fn send_again(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
-        if seq != self.acked && self.is_beyond(seq) {
+    pub(super) fn send_again(
+        &mut self,
+        now: Reading,
+        seq: u64,
+        out: &mut Vec<Transmission>,
+    ) -> bool {
+        if seq != self.queue.acked() && self.application.is_beyond(seq, &self.queue, &self.peer) {
             return false;
         }
-        self.sent_again_ever += 1;
-        self.note_sending(now);
-        let ns = self.clock.ns(now);
-        let losses = (self.in_flight() + 1, self.lost_ever);
-        let stamp = self.rate.stamp(ns / 1000, false, self.delivered, losses);
-        self.queue.send_again(seq, ns, stamp);
-        let push = self.queue.get(seq).is(PUSH);
+        let stamp = self.stamp(now);
+        let push = self.queue.send_again(seq, now.ns, stamp);
         let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
         self.emit(seq, true, SegmentFlags { push, markable, ..SegmentFlags::default() }, out);
         true
     }
 
     /// Sends a lost segment again, which counts as in flight.
-    fn repair(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
+    pub(super) fn send_repair(
+        &mut self,
+        now: Reading,
+        seq: u64,
+        out: &mut Vec<Transmission>,
+    ) -> bool {
         if !self.send_again(now, seq, out) {
             return false;
         }
-        let sent = self.queue.get_mut(seq);
-        // One that was sent again before a reduction was taken back is in flight already.
-        self.again += u32::from(!sent.is(AGAIN));
-        sent.marks |= AGAIN | EVER;
-        self.again_since.get_or_insert(self.clock.us(now) / 1000);
-        self.undo_left = Some(self.undo_left.unwrap_or(0) + 1);
+        let (repair, mut site) = self.site(now);
+        repair.note_repair(&mut site, seq);
         true
     }
 
     /// Sends again what is lost, as far as the window allows.
-    pub(super) fn send_lost(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        let (mut first, mut group, most) = (false, (0, 0), self.group_size());
-        for seq in self.queue.first().max(self.repaired)..self.queue.end() {
-            if group.0 == 0 && self.pace.holds(self.clock.ns(now)) {
+    pub(super) fn send_lost(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        let (mut first, mut group, most) =
+            (false, (0, 0), self.path.group_size(self.application.full()));
+        for seq in self.queue.unrepaired() {
+            if group.0 == 0 && self.path.pace_mut().holds(now.ns) {
                 break;
             }
-            if self.in_flight() >= self.window.cwnd || self.again >= self.lost {
+            if self.queue.in_flight() >= self.path.cwnd() || !self.queue.has_unrepaired() {
                 break;
             }
-            self.repaired = seq;
-            let sent = self.queue.get(seq);
-            if !sent.is(LOST) || sent.is(SACKED | AGAIN) {
-                self.pace_group(now, std::mem::take(&mut group));
+            let Some(sent) = self.queue.take_unrepaired(seq) else {
+                self.path.pace_group(now.ns, std::mem::take(&mut group));
                 continue;
-            }
-            if !self.repair(now, seq, out) {
+            };
+            if !self.send_repair(now, seq, out) {
                 break;
             }
             group = (group.0 + 1, group.1 + self.application.lengths().of(seq));
             if group.0 >= most || sent.is(LAST) {
-                self.pace_group(now, std::mem::take(&mut group));
+                self.path.pace_group(now.ns, std::mem::take(&mut group));
             }
-            self.window.prr_out += u32::from(self.stage.reduces());
+            self.path.count_reduced(u32::from(self.repair.stage().reduces()));
             let waits = self.timer.purpose() == Some(Purpose::Reordering);
-            first |= seq == self.queue.first() && !waits;
+            first |= seq == self.queue.all().start && !waits;
         }
-        self.pace_group(now, group);
+        self.path.pace_group(now.ns, group);
         if first {
-            let wait = self.rto + self.pace.ticks(self.clock.ns(now));
-            self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
+            let wait = self.path.round_trip().rto();
+            self.site(now).1.set_timer(Purpose::Timeout, wait);
         }
     }
 
-    /// A group of so many segments and bytes has left.
-    pub(super) fn pace_group(&mut self, now: Time, (segments, bytes): (u32, u64)) {
-        if segments > 0 {
-            self.pace.sends(self.clock.ns(now), u64::from(segments), bytes, self.pacing_rate);
+    /// The tail of a flight is probed (RFC 8985 section 7): by a new segment if there is one, else
+    /// the last goes again.
+    pub(super) fn send_probe(&mut self, now: Reading, out: &mut Vec<Transmission>) {
+        if self.queue.is_empty() {
+            self.timer.clear();
+            return;
         }
+        if self.repair.may_probe() {
+            let next = self.queue.next();
+            let new = self.application.can_send(&self.queue, &self.peer);
+            let sent = if new {
+                self.write(now, Push::Probe, out);
+                self.queue.next() > next
+            } else {
+                let sent = self.send_again(now, next - 1, out);
+                let bytes = self.application.lengths().of(next - 1);
+                self.path.pace_group(now.ns, (u32::from(sent), bytes));
+                sent
+            };
+            if sent {
+                self.repair.note_probe(self.queue.next(), !new);
+                self.timer.clear();
+            }
+        }
+        self.site(now).1.rearm();
+    }
+
+    /// Notes what a reduction that follows would change.
+    pub(crate) fn remember(&mut self) {
+        self.repair.remember(&self.path);
+    }
+
+    /// The reduction that was just made is excused: all is as before it but for the repair.
+    pub(crate) fn excuse(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let now = self.clock.read(now);
+        let (repair, mut site) = self.site(now);
+        if repair.excuse(&mut site) {
+            self.path.update_pacing_rate(self.queue.outstanding());
+            self.send_lost(now, out);
+            self.push(now, out);
+            if !self.queue.is_empty() {
+                self.timer.set(now, Purpose::Timeout, self.path.round_trip().rto());
+            }
+        }
+    }
+
+    /// A burst that held `segments`, which rise, is known to be lost: what is outstanding of them
+    /// goes out again, and costs no window.
+    pub(crate) fn repair_burst(
+        &mut self,
+        now: Time,
+        segments: &[u64],
+        out: &mut Vec<Transmission>,
+    ) {
+        let (repair, mut site) = self.site(self.clock.read(now));
+        repair.take_lost_burst(&mut site, segments);
+        self.excuse(now, out);
     }
 
     /// After an ACK of a connection that repairs losses.
-    pub(super) fn send_repairs(&mut self, now: Time, rexmit: Rexmit, out: &mut Vec<Transmission>) {
+    pub(super) fn send_repairs(
+        &mut self,
+        now: Reading,
+        rexmit: Rexmit,
+        out: &mut Vec<Transmission>,
+    ) {
         if rexmit == Rexmit::None {
             return;
         }
         if rexmit == Rexmit::New {
             self.push(now, out);
-            if self.next > self.high {
+            if !self.repair.goes_back(self.queue.next()) {
                 return;
             }
-            self.frto = false;
         }
         self.send_lost(now, out);
     }
 
     /// Sends what may go, if there is anything.
-    pub(super) fn push(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    pub(super) fn push(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.has_data() {
             self.write(now, Push::All, out);
-            self.check_persist(now);
+            self.site(now).1.check_persist();
         }
-    }
-
-    /// The retransmission timer ran out.
-    pub(super) fn time_out(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        if self.acked == 0 {
-            return self.restart(now, out);
-        }
-        if self.queue.is_empty() {
-            return;
-        }
-        self.on_loss(now);
-        self.timeouts += 1;
-        self.timeouts_ever += 1;
-        if self.repair(now, self.queue.first(), out) {
-            self.pace_group(now, (1, self.application.lengths().of(self.queue.first())));
-        }
-        self.backoff += 1;
-        self.rto = (self.rto << 1).min(self.options.rto_max);
-        self.timer.set(now, Purpose::Timeout, self.rto);
-    }
-
-    /// The window was in use, or it was not (RFC 7661 in the way of Linux).
-    #[inline(always)]
-    pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
-        let (acked, next) = (self.acked, self.next);
-        let window = &mut self.window;
-        if acked >= window.round || limited || (!window.is_limit && outstanding > window.most) {
-            window.is_limit = limited;
-            window.most = outstanding;
-            window.round = next;
-        }
-        if window.may_grow() {
-            window.used = 0;
-            window.stamp = tick;
-            return;
-        }
-        window.used = window.used.max(outstanding);
-        let late = tick - window.stamp >= self.rto;
-        if late && self.options.restart_after_idle && !self.law.keeps_unused_window() {
-            self.shrink_unused(tick);
-        }
-    }
-
-    /// For a time-out less than the window was used.
-    fn shrink_unused(&mut self, tick: u64) {
-        // An application that waits for room to write is not what limits the connection.
-        if self.stage == Stage::Open && !self.application.waits() {
-            let used = self.window.used.max(self.options.initial_window);
-            if used < self.window.cwnd {
-                let stage = self.stage;
-                self.window.ssthresh = super::window::current_ssthresh(&self.window, stage);
-                self.window.cwnd = (self.window.cwnd + used) >> 1;
-            }
-            self.window.used = 0;
-        }
-        self.window.stamp = tick;
     }
 }

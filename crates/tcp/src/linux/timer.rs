@@ -3,7 +3,7 @@
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::clock::Clock;
+use super::clock::{Clock, Reading};
 
 /// What the timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub(crate) enum Purpose {
     Timeout,
     /// A tail loss probe (RFC 8985 section 7).
     Probe,
-    /// Segments that may be reordered rather than lost (RFC 8985 section 6.3).
+    /// Segments that may be reordered rather than lost (RFC 8985 section 6.2 step 5).
     Reordering,
     /// A probe of the receiver's window (RFC 9293 section 3.8.6.1).
     Persist,
@@ -33,25 +33,19 @@ impl LinuxTimer {
 
     /// Sets it `ticks` ahead. One that is set for the same tick stays where it is in the wheel.
     #[inline]
-    pub(crate) fn set(&mut self, now: Time, purpose: Purpose, ticks: u64) {
-        self.set_at(self.clock.tick(now), purpose, ticks);
-    }
-
-    /// The same at `tick`, which is now.
-    #[inline]
-    pub(crate) fn set_at(&mut self, tick: u64, purpose: Purpose, ticks: u64) {
-        let expires = tick + ticks;
+    pub(crate) fn set(&mut self, now: Reading, purpose: Purpose, ticks: u64) {
+        let expires = now.tick + ticks;
         self.purpose = Some(purpose);
         if self.set.is_none_or(|(set, _)| set != expires) {
-            self.set = Some((expires, tick));
+            self.set = Some((expires, now.tick));
         }
     }
 
-    /// Sets it `ticks` ahead of `tick`, now, after it was set for another tick.
+    /// The same after it was set for another tick.
     #[inline]
-    pub(crate) fn set_anew(&mut self, tick: u64, purpose: Purpose, ticks: u64) {
+    pub(crate) fn set_anew(&mut self, now: Reading, purpose: Purpose, ticks: u64) {
         self.purpose = Some(purpose);
-        self.set = Some((tick + ticks, tick));
+        self.set = Some((now.tick + ticks, now.tick));
     }
 
     /// It has no purpose any more; it still runs, for nothing.

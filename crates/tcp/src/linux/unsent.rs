@@ -202,7 +202,7 @@ impl Unsent {
         }
     }
 
-    /// What is written ends a record.
+    /// Whatever is written ends a record.
     pub(crate) fn seal(&mut self) {
         if let Some(last) = self.groups.back_mut() {
             last.sealed = true;

@@ -4,10 +4,8 @@ use burstlab_units::Time;
 
 use super::Linux;
 use super::application::CALL;
-use super::law::Event;
-use super::options::GROUP_BYTES;
+use super::clock::Reading;
 use super::send::Push;
-use super::window::current_ssthresh;
 use crate::segment::{Outlet, Transmission};
 
 /// How a call of an application that writes ends.
@@ -26,54 +24,41 @@ impl Linux {
     /// [`Linux::write_more`] does. Where segments are not grouped and nothing follows, the last one
     /// counts as whole.
     pub fn offer(&mut self, bytes: u64) {
-        self.application.offer(bytes, self.next);
+        self.application.offer(bytes, self.queue.next());
     }
 
     /// The application writes what there is room for, and what the window allows goes out.
     pub fn write_more(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let now = self.clock.read(now);
         if self.application.is_done() {
             self.application.rest();
         } else {
-            self.note_idleness();
-            self.restart_after_idle(now);
+            self.end_idleness(now);
             if self.application.is_grouped() {
                 while self.call(now, CALL, CallEnds::Pushed, out) {}
-            } else if self.write_single() {
+            } else if self.application.write_single(&self.queue, &self.peer) {
                 self.push(now, out);
             }
         }
         if self.application.ends() {
-            self.shut(now, out);
+            self.application.shut(self.queue.next());
+            self.push(now, out);
         }
     }
 
-    /// Closes the connection: the FIN goes with the last data that wait, or by itself.
-    fn shut(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.application.shut(self.next);
-        self.push(now, out);
-    }
-
     /// The same after an ACK on the fast path.
-    pub(super) fn write_more_fast(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn write_more_fast(&mut self, now: Reading, out: &mut impl Outlet) {
         if self.application.is_done() {
             self.application.rest();
         } else if self.has_data() && !self.queue.is_empty() {
             // It is the window, not what was written, that keeps back what is there.
-            self.write_single();
+            self.application.write_single(&self.queue, &self.peer);
         } else {
-            self.note_idleness();
-            self.restart_after_idle(now);
-            if self.write_single() {
+            self.end_idleness(now);
+            if self.application.write_single(&self.queue, &self.peer) {
                 self.write_all_freely(now, out);
             }
         }
-    }
-
-    /// Without grouping: the application writes what there is room for; returns whether it did.
-    #[inline]
-    pub(super) fn write_single(&mut self) -> bool {
-        let (merged, widest) = (self.queue.merged(), self.peer.widest());
-        self.application.write_single(self.acked, merged, widest, self.next)
     }
 
     /// Everything is written and nothing will follow. The FIN goes with the last data that wait, or
@@ -81,16 +66,18 @@ impl Linux {
     pub fn close(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.application.close();
         if self.application.end_is_due() {
-            self.shut(now, out);
+            self.application.shut(self.queue.next());
+            self.push(self.clock.read(now), out);
         }
     }
 
-    /// Whether all that was written is sent, and the window is not what limits the connection.
-    fn note_idleness(&mut self) {
-        let flight = self.in_flight();
-        if !self.has_data() && flight < self.window.cwnd && self.lost <= self.again {
-            self.rate.idle(self.delivered + u64::from(flight));
+    /// The application is about to write, after it had nothing more to send or not.
+    fn end_idleness(&mut self, now: Reading) {
+        if !self.has_data() {
+            self.path.note_idleness(&self.queue);
         }
+        let (others, standing) = ((&self.queue, &self.peer), self.repair.standing());
+        self.path.restart_after_idle(now, others, standing);
     }
 
     /// The application writes `segments` more, all of them whole, in one call. Returns how many
@@ -104,9 +91,11 @@ impl Linux {
     ) -> u64 {
         let before = self.application.written();
         self.application.offer_up_to(before + segments * self.options.payload);
-        self.restart_after_idle(now);
+        let reading = self.clock.read(now);
+        let (others, standing) = ((&self.queue, &self.peer), self.repair.standing());
+        self.path.restart_after_idle(reading, others, standing);
         if self.application.is_grouped() {
-            self.call(now, u64::MAX, ends, out);
+            self.call(reading, u64::MAX, ends, out);
         } else {
             self.write_more(now, out);
         }
@@ -119,20 +108,20 @@ impl Linux {
         self.application.unsent().resize(bytes);
     }
 
-    /// Bytes of the send buffer that are in use where segments are grouped, and its size.
-    #[must_use]
-    pub fn send_buffer(&self) -> (u64, u64) {
-        self.application.send_buffer(self.acked, self.queue.groups())
-    }
-
     /// One call of an application that has much to write, `most` bytes of it; returns whether it
     /// may make another.
-    fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
-        let goal = self.group_goal() * self.application.full();
+    fn call(
+        &mut self,
+        now: Reading,
+        most: u64,
+        ends: CallEnds,
+        out: &mut Vec<Transmission>,
+    ) -> bool {
+        let goal = self.application.group_goal(&self.peer, self.options.group_most);
         let whole = self.application.begin_call(most, goal);
         let (mut left, widest) = (whole, self.peer.widest());
         while left > 0 {
-            let (place, groups) = ((self.acked, self.next), self.queue.groups());
+            let (place, groups) = ((self.queue.acked(), self.queue.next()), self.queue.groups());
             let wrote = self.application.write((left, goal), place, groups);
             if wrote == 0 {
                 if left < whole {
@@ -166,48 +155,5 @@ impl Linux {
         self.push(now, out);
         self.application.rest();
         !self.application.is_done()
-    }
-
-    /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to
-    /// what a connection begins with (RFC 5681 section 4.1, RFC 2861).
-    fn restart_after_idle(&mut self, now: Time) {
-        if !self.queue.is_empty() {
-            return;
-        }
-        let tick = self.clock.tick(now);
-        let idle = tick.saturating_sub(self.last_sent);
-        let rests = self.last_sent > 0 && !self.law.keeps_unused_window();
-        if !self.options.restart_after_idle || !rests || idle <= self.rto {
-            return;
-        }
-        let context = self.context(now);
-        self.law.on_event(Event::Restart, &mut self.window, &context);
-        let window = &mut self.window;
-        window.ssthresh = current_ssthresh(window, self.stage);
-        let least = self.options.initial_window.min(window.cwnd);
-        let mut left = idle;
-        while left > self.rto && window.cwnd > least {
-            left -= self.rto;
-            window.cwnd >>= 1;
-        }
-        window.cwnd = window.cwnd.max(least);
-        (window.stamp, window.used) = (tick, 0);
-    }
-
-    /// After an ACK, and after each group that leaves, with so many segments in flight: the buffer
-    /// grows where it, not the window, is what limits the connection.
-    #[inline]
-    pub(super) fn make_room(&mut self, tick: u64, flight: u32) {
-        if self.application.waits() && flight < self.window.cwnd {
-            self.application.expand(self.window.cwnd, if self.law.paces() { 3 } else { 2 });
-            self.window.stamp = tick;
-        }
-    }
-
-    /// Segments in a group of what the application writes: what half the receiver's window and the
-    /// device allow.
-    fn group_goal(&self) -> u64 {
-        let bytes = (self.peer.widest() / 2).min(GROUP_BYTES);
-        (bytes / self.application.full()).clamp(1, u64::from(self.options.group_most))
     }
 }

@@ -14,6 +14,7 @@ use crate::foreign::Classes;
 use crate::linux::{Linux, Stage};
 use crate::offered::Offered;
 use crate::packet_run::PacketRun;
+use crate::receive::linux::syn_options;
 use crate::segment::{Ack, AckOptions, Transmission, Wires};
 use crate::verdict::Verdict;
 
@@ -26,6 +27,8 @@ pub struct LinuxSender {
     pub(super) counters: SenderCounters,
     started: bool,
     headers: Bytes,
+    /// What the header of the SYN is longer by.
+    syn_options: Bytes,
     /// Whether the detector excused its last reduction.
     last_excused: bool,
 }
@@ -39,6 +42,7 @@ impl LinuxSender {
             counters: SenderCounters::default(),
             started: false,
             headers: config.headers(),
+            syn_options: syn_options(config.timestamps != Some(false)),
             last_excused: false,
         }
     }
@@ -51,14 +55,23 @@ impl LinuxSender {
         closes: bool,
         out: &mut Vec<Transmission>,
     ) {
-        self.linux.prepare(bytes, closes);
-        if self.linux.makes_parts() {
+        let next = self.linux.queue().next();
+        self.linux.application_mut().prepare(bytes, closes, next);
+        if self.linux.application().makes_parts() {
             let end = bytes.div_ceil(self.offered.lengths.full()).saturating_add(1);
             self.offered.limit = self.offered.limit.max(end);
         } else if !self.offered.extend(bytes, 0) {
             return;
         }
-        self.act(out, |linux, out| linux.supply(now, (bytes, closes), out));
+        self.act(out, |linux, out| {
+            linux.offer(bytes);
+            if closes && bytes < u64::MAX {
+                linux.application_mut().close();
+            }
+            if linux.queue().acked() > 0 {
+                linux.write_more(now, out);
+            }
+        });
     }
 
     pub(super) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
@@ -76,7 +89,7 @@ impl LinuxSender {
 
     /// See [`Sender::on_ack_with_data`](crate::Sender::on_ack_with_data).
     pub(super) fn on_ack_with_data(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
-        if ack.next > self.linux.acked() {
+        if ack.next > self.linux.queue().acked() {
             self.on_ack(now, ack, out);
             self.counters.acks -= 1;
         }
@@ -88,7 +101,7 @@ impl LinuxSender {
         (ack, options): (&Ack, &AckOptions),
         out: &mut Vec<Transmission>,
     ) {
-        if ack.next > 0 && ack.next <= self.linux.next() {
+        if ack.next > 0 && ack.next <= self.linux.queue().next() {
             let options = Some(options);
             let act = |linux: &mut Linux, out: &mut Vec<_>| {
                 linux.on_wire_ack(now, (ack, true), options, out);
@@ -99,8 +112,12 @@ impl LinuxSender {
 
     pub(super) fn takes_full_fast(&self, now: Time, next: u64) -> bool {
         let linux = &self.linux;
-        let news = linux.acked() < next && next <= linux.next() && next < self.offered.limit;
-        news && linux.is_fast() && linux.is_in_time(now) && !self.detection.heeds_progress()
+        let news = linux.queue().acked() < next
+            && next <= linux.queue().next()
+            && next < self.offered.limit;
+        news && linux.is_fast()
+            && linux.poll_timeout().is_none_or(|due| due > now)
+            && !self.detection.heeds_progress()
     }
 
     pub(super) fn on_full_ack(
@@ -137,16 +154,16 @@ impl LinuxSender {
         }
         let taken = self.linux.on_acks_fast(run, (until, self.offered.limit), wires);
         self.counters.acks += u64::from(taken);
-        self.counters.segments_sent = self.linux.totals()[0];
+        self.counters.segments_sent = self.linux.queue().sent().0;
         if taken > 0 {
-            self.detection.on_progress(self.linux.acked());
+            self.detection.on_progress(self.linux.queue().acked());
         }
         taken
     }
 
     /// Counts an ACK; returns whether it may be of what was sent.
     fn counts(&mut self, ack: &Ack) -> bool {
-        self.counters.count(ack, self.linux.acked()..self.linux.next())
+        self.counters.count(ack, self.linux.queue().acked()..self.linux.queue().next())
     }
 
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
@@ -162,23 +179,19 @@ impl LinuxSender {
         let from = out.len();
         let linux = &mut self.linux;
         act(linux, out);
-        let parts = linux.makes_parts();
+        let parts = linux.application().makes_parts();
         for sent in &mut out[from..] {
             sent.size = match sent.seq {
                 seq if seq > 0 && parts => sent.size,
-                0 if linux.acked() > 0 => self.headers,
-                0 => self.offered.size(0) + linux.syn_options(),
-                seq if linux.is_fin(seq) => self.headers,
+                0 if linux.queue().acked() > 0 => self.headers,
+                0 => self.offered.size(0) + self.syn_options,
+                seq if linux.application().is_fin(seq) => self.headers,
                 seq => self.offered.size(seq),
             };
         }
         let counters = &mut self.counters;
-        [
-            counters.segments_sent,
-            counters.retransmissions,
-            counters.timeouts,
-            counters.fast_retransmits,
-        ] = linux.totals();
+        (counters.segments_sent, counters.retransmissions) = linux.queue().sent();
+        [_, counters.timeouts, counters.fast_retransmits] = linux.repair().totals();
     }
 
     /// The same, and asks the detector about a reduction that it makes.
@@ -193,16 +206,17 @@ impl LinuxSender {
         }
         let linux = &mut self.linux;
         linux.remember();
-        let [before, marks, _] = linux.reductions();
-        let (acked, window, from) = (linux.acked(), f64::from(linux.cwnd()), out.len());
+        let [before, marks, _] = linux.repair().reductions().counts();
+        let (acked, window, from) =
+            (linux.queue().acked(), f64::from(linux.path().cwnd()), out.len());
         let timeouts = self.counters.timeouts;
         self.act(out, act);
         let linux = &self.linux;
-        let [after, marks_after, _] = linux.reductions();
-        let (progress, next) = (linux.acked() > acked, linux.acked());
+        let [after, marks_after, _] = linux.repair().reductions().counts();
+        let (progress, next) = (linux.queue().acked() > acked, linux.queue().acked());
         self.last_excused &= after == before;
         if after > before && marks_after == marks {
-            let lost = linux.lost_segments();
+            let lost = linux.queue().lost_segments();
             let timed_out = self.counters.timeouts > timeouts;
             self.judge_reduction(now, &Outstanding { window, segments: lost }, timed_out, out);
         }
@@ -244,8 +258,8 @@ impl LinuxSender {
         let held: Vec<u64> =
             segments.iter().copied().filter(|seq| outstanding.contains(seq)).collect();
         let whole = held.first().zip(held.last()).map_or(0..0, |(&first, &last)| first..last + 1);
-        let lost = Outstanding { window: f64::from(self.linux.cwnd()), segments: whole };
-        let calm = self.linux.stage() < Stage::Recovery;
+        let lost = Outstanding { window: f64::from(self.linux.path().cwnd()), segments: whole };
+        let calm = self.linux.repair().stage() < Stage::Recovery;
         let from = out.len();
         let repair = self.detection.on_notice(notice, burst, segments, &lost);
         // A burst that is lost while another loss is being repaired is no lone one.
@@ -259,32 +273,40 @@ impl LinuxSender {
 
     pub(super) fn reductions(&self) -> Reductions {
         let repairs = self.counters.early_repairs;
-        let [all, by_marks, undone] = self.linux.reductions();
+        let [all, by_marks, undone] = self.linux.repair().reductions().counts();
         let excused = self.counters.excused_reductions + repairs;
         Reductions { all: all + repairs, by_marks, excused, undone }
     }
 
     pub(super) fn reduced_to(&self) -> f64 {
         let linux = &self.linux;
-        f64::from(if self.last_excused { linux.cwnd() } else { linux.reduced_to() })
+        f64::from(if self.last_excused {
+            linux.path().cwnd()
+        } else {
+            linux.path().reduced_to(linux.repair().reductions().last_is_timeout())
+        })
     }
 
     pub(super) fn known_round_trip(&self) -> Option<(u64, u64)> {
-        let (rtt, _, rto) = self.linux.times_us();
-        (self.linux.acked() > 0).then_some((rtt, rto / 1000))
+        let trip = self.linux.path().round_trip();
+        (self.linux.queue().acked() > 0).then(|| (trip.srtt_8() >> 3, trip.rto()))
     }
 
     /// It never goes back, so that these are all that it has sent.
     pub(super) fn outstanding(&self) -> Range<u64> {
-        self.linux.acked()..self.linux.next()
+        self.linux.queue().acked()..self.linux.queue().next()
     }
 
     pub(super) fn round_trips(&self) -> (u64, Span) {
-        let view = self.linux.view();
+        let view = self.linux.path().round_trip().view();
         (view.samples, view.sample)
     }
 
     pub(super) fn limit(&self) -> u64 {
-        if self.linux.makes_parts() { self.linux.end() } else { self.offered.limit }
+        if self.linux.application().makes_parts() {
+            self.linux.application().end(self.linux.queue().next())
+        } else {
+            self.offered.limit
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What a sender is doing, and what it made of its window.
 
+use crate::linux::Stage;
+
 /// What a sender is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
@@ -15,6 +17,20 @@ pub enum State {
     Cwr,
     /// A time-out is being repaired.
     Loss,
+}
+
+impl State {
+    /// That of a Linux sender in a stage.
+    pub(super) fn of(stage: Stage, in_slow_start: bool) -> Self {
+        match stage {
+            Stage::Open if in_slow_start => Self::SlowStart,
+            Stage::Open => Self::CongestionAvoidance,
+            Stage::Disorder => Self::Disorder,
+            Stage::Cwr => Self::Cwr,
+            Stage::Recovery => Self::Recovery,
+            Stage::Loss => Self::Loss,
+        }
+    }
 }
 
 /// Reductions of the window so far, and what the last one left.

@@ -52,7 +52,7 @@ fn options(congestion: Congestion, random: &mut Xorshift) -> LinuxOptions {
 
 /// Mostly numbers near what is outstanding, now and then anything at all.
 fn number(random: &mut Xorshift, sender: &Linux) -> u64 {
-    let (acked, next) = (sender.acked(), sender.next());
+    let (acked, next) = (sender.info().acked, sender.info().next);
     match random.below(30) {
         0 => random.below(u64::MAX),
         1 => u64::MAX,
@@ -72,7 +72,7 @@ fn live(options: &LinuxOptions, random: &mut Xorshift) {
     let mut edge = 65_535;
     for step in 0..LIFE {
         now += Span::from_us(random.below(4_000));
-        let before = sender.acked();
+        let before = sender.info().acked;
         match random.below(10) {
             0 => {
                 now = sender.poll_timeout().map_or(now, |due| due.max(now));
@@ -81,20 +81,29 @@ fn live(options: &LinuxOptions, random: &mut Xorshift) {
             1 => sender.on_timeout(now, &mut out),
             _ => {
                 let window = hear(&mut sender, now, random, &mut out);
-                edge = edge.max(sender.bytes_before(sender.acked()) + window);
+                edge = edge.max(sender.bytes_before(sender.info().acked) + window);
             }
         }
         sender.write_more(now, &mut out);
-        let context = || format!("{options:?}, step {step}, {:?}", sender.counts());
-        let [outstanding, sacked, lost, again, reordering] = sender.counts();
-        assert!(sender.cwnd() >= 1 && sender.ssthresh() >= 1, "{}", context());
-        assert!(before <= sender.acked() && sender.acked() <= sender.next(), "{}", context());
-        assert_eq!(u64::from(outstanding), sender.next() - sender.acked(), "{}", context());
+        let context = || format!("{options:?}, step {step}, {:?}", sender.info().counts);
+        let [outstanding, sacked, lost, again, reordering] = sender.info().counts;
+        assert!(sender.info().cwnd >= 1 && sender.info().ssthresh >= 1, "{}", context());
+        assert!(
+            before <= sender.info().acked && sender.info().acked <= sender.info().next,
+            "{}",
+            context()
+        );
+        assert_eq!(
+            u64::from(outstanding),
+            sender.info().next - sender.info().acked,
+            "{}",
+            context()
+        );
         assert!(sacked + lost <= outstanding && again <= outstanding, "{}", context());
         assert!((1..=300).contains(&reordering), "{}", context());
         assert!(outstanding == 0 || sender.poll_timeout().is_some(), "{}", context());
-        assert!(out.iter().all(|sent| sent.seq < sender.next()), "{}", context());
-        assert!(sender.bytes_before(sender.next()) <= edge, "{}", context());
+        assert!(out.iter().all(|sent| sent.seq < sender.info().next), "{}", context());
+        assert!(sender.bytes_before(sender.info().next) <= edge, "{}", context());
         for sent in out.drain(..) {
             if sent.flags.probe {
                 let (room, waits) = (sent.size.get() == 52, outstanding == 0);
@@ -117,8 +126,8 @@ fn hear(
     out: &mut Vec<burstlab_tcp::Transmission>,
 ) -> u64 {
     let next = match random.below(3) {
-        0 => sender.acked(),
-        1 => (sender.acked() + 1 + random.below(3)).min(sender.next()),
+        0 => sender.info().acked,
+        1 => (sender.info().acked + 1 + random.below(3)).min(sender.info().next),
         _ => number(random, sender),
     };
     let blocks: Vec<(u64, u64)> = (0..random.below(5))

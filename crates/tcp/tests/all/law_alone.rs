@@ -28,8 +28,8 @@ fn beside(congestion: Congestion, lost: &'static [(u64, u64)]) -> (u32, u32) {
     network.run(Time::from_ps(20_000_000_000_000), |network, _| {
         let (now, sender) = (network.now, &network.flows[0].sender);
         let law = alone.get_or_insert_with(|| LawAlone::new(&options, now));
-        let (acked, delivered) = (sender.acked(), sender.details().1[2]);
-        let stage = sender.stage();
+        let (acked, delivered) = (sender.info().acked, sender.info().delivered);
+        let stage = sender.info().stage;
         assert_ne!(stage, Stage::Loss, "nothing times out");
         if stage == Stage::Recovery && before.2 != Stage::Recovery {
             law.on_loss(now);
@@ -42,10 +42,14 @@ fn beside(congestion: Congestion, lost: &'static [(u64, u64)]) -> (u32, u32) {
             law.on_ack(now, rtt, (delivered - before.1) as u32, true);
         }
         if stage != Stage::Recovery {
-            assert_eq!(law.cwnd(), sender.cwnd(), "{congestion:?} at {now}, {acked} acknowledged");
+            assert_eq!(
+                law.cwnd(),
+                sender.info().cwnd,
+                "{congestion:?} at {now}, {acked} acknowledged"
+            );
             compared += 1;
         }
-        while (sent_at.len() as u64) < sender.next() {
+        while (sent_at.len() as u64) < sender.info().next {
             law.on_sent(now, false);
             sent_at.push(now);
         }

@@ -85,7 +85,7 @@ fn reno_has_the_square_root_law() {
 }
 
 fn in_flight(sender: &burstlab_tcp::Linux) -> u32 {
-    let [outstanding, sacked, lost, again, _] = sender.counts();
+    let [outstanding, sacked, lost, again, _] = sender.info().counts;
     outstanding + again - sacked - lost
 }
 
@@ -102,13 +102,13 @@ fn proportional_rate_reduction_sends_at_most_the_threshold() {
         let (mut begun, mut after, mut last) = (None, None, 0);
         network.run(seconds(2.0), |network, _| {
             let flow = &network.flows[0];
-            let repairs = flow.sender.stage() == Stage::Recovery;
+            let repairs = flow.sender.info().stage == Stage::Recovery;
             if repairs && begun.is_none() {
-                begun = Some((flow.sent, flow.sender.ssthresh()));
+                begun = Some((flow.sent, flow.sender.info().ssthresh));
             } else if !repairs && begun.is_some() && after.is_none() {
-                after = Some((flow.sent, flow.sender.cwnd()));
+                after = Some((flow.sent, flow.sender.info().cwnd));
             }
-            let (flight, ssthresh) = (in_flight(&flow.sender), flow.sender.ssthresh());
+            let (flight, ssthresh) = (in_flight(&flow.sender), flow.sender.info().ssthresh);
             assert!(!repairs || flight <= ssthresh.max(last) + 1, "{flight} in flight");
             last = flight;
         });
@@ -188,9 +188,9 @@ fn marked(flows: usize, mark: u64, service: Span) -> (Vec<u64>, Vec<f64>) {
     let (mut cuts, mut before) = (Vec::new(), vec![(Stage::Open, 0); flows]);
     network.run(seconds(5.0), |network, flow| {
         let sender = &network.flows[flow].sender;
-        let (stage, cwnd) = (sender.stage(), sender.cwnd());
+        let (stage, cwnd) = (sender.info().stage, sender.info().cwnd);
         if stage == Stage::Cwr && before[flow].0 == Stage::Open && before[flow].1 > 0 {
-            cuts.push(1.0 - f64::from(sender.ssthresh()) / f64::from(before[flow].1));
+            cuts.push(1.0 - f64::from(sender.info().ssthresh) / f64::from(before[flow].1));
         }
         before[flow] = (stage, cwnd);
     });
@@ -241,7 +241,7 @@ fn gains(options: &LinuxOptions, path: &Bottleneck, until: f64) -> Vec<(u64, f64
     let mut gains: Vec<(u64, f64)> = Vec::new();
     let mut last = Time::ZERO;
     network.run(seconds(until), |network, flow| {
-        let (_, [.., pacing]) = network.flows[flow].sender.details();
+        let pacing = network.flows[flow].sender.info().pacing_rate;
         let gain = (pacing as f64 / rate / 0.99 * 20.0).round() as u64 * 50;
         let time = network.now.since(last).as_secs_f64();
         last = network.now;

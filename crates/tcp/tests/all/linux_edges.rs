@@ -93,7 +93,7 @@ fn a_receiver_that_drops_what_it_reported_is_waited_for_half_a_round_trip() {
     let mut out = Vec::new();
     sender.on_timeout(due, &mut out);
     assert_eq!(out.first().map(|sent| sent.seq), Some(2));
-    assert_eq!(sender.counts()[1], 0, "nothing is taken for reported any more");
+    assert_eq!(sender.info().counts[1], 0, "nothing is taken for reported any more");
 }
 
 #[test]
@@ -104,13 +104,13 @@ fn without_a_restart_after_idleness_no_unused_window_shrinks() {
         for next in 2..=11 {
             arrives(&mut sender, ms(200 + next), next, &[]);
         }
-        assert_eq!(sender.cwnd(), 20);
+        assert_eq!(sender.info().cwnd, 20);
         // Another segment, after more than a time-out.
         let mut out = Vec::new();
         sender.offer(11 * options.payload);
         sender.write_more(ms(611), &mut out);
         assert_eq!(out.len(), 1);
-        assert_eq!(sender.cwnd(), expected, "{restart}");
+        assert_eq!(sender.info().cwnd, expected, "{restart}");
     }
 }
 
@@ -140,7 +140,7 @@ fn what_arrives_twice_widens_the_wait_for_reordering_unless_it_is_fixed() {
         sender.on_timeout(due, &mut out);
         assert!(out.iter().any(|sent| sent.seq == 3 && sent.retransmission));
         arrives(&mut sender, due + Span::from_ms(1), 8, &[(3, 4)]);
-        let (acked, next) = (sender.acked(), sender.next());
+        let (acked, next) = (sender.info().acked, sender.info().next);
         arrives(&mut sender, ms(310), acked, &[(next - 1, next)]);
         waits.push(sender.poll_timeout().expect("there is a timer"));
     }

@@ -121,7 +121,7 @@ fn course(network: &mut Network, until: Time) -> Vec<(Time, u64, u32, u32)> {
     let mut course = Vec::new();
     network.run(until, |network, flow| {
         let it = &network.flows[flow];
-        course.push((network.now, it.sent, it.sender.cwnd(), it.sender.ssthresh()));
+        course.push((network.now, it.sent, it.sender.info().cwnd, it.sender.info().ssthresh));
     });
     course
 }
@@ -246,7 +246,7 @@ fn a_timer_fires_when_it_was_asked_for_and_sets_the_window() {
     }
     // What is above whole segments is kept: from 7.5 an ACK leads to at least as much.
     assert_eq!(timers.last().map(|moment| moment.cwnd >= 7.5), Some(true));
-    assert!(network.flows[0].sender.cwnd() < 10);
+    assert!(network.flows[0].sender.info().cwnd < 10);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn the_rest_of_a_window_takes_a_part_and_no_second_one_before_its_ack() {
     // with the next one.
     assert_eq!(hear(&mut sender, 112, 8, window + 300), [(12, FULL), (13, 800)]);
     assert_eq!(sender.bytes_before(14), 11 * FULL + 500 + 800);
-    assert_eq!(sender.first_from(11 * FULL + 500), 13);
+    assert_eq!(sender.bytes_before(13), 11 * FULL + 500);
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn a_time_out_with_reports_takes_the_network_to_reorder_no_more_than_at_first() 
     assert!(script.hear(us + RTT, 1, &[(2, 3)]).is_empty());
     script.hear(us + RTT + 1, 8, &[]);
     script.hear(us + RTT + 2, 11, &[]);
-    let reordering = |script: &Script| script.sender.counts()[4];
+    let reordering = |script: &Script| script.sender.info().counts[4];
     assert_eq!(reordering(&script), 7);
     // So four reports are no loss, until the time-out.
     let us = us + RTT + 10_000;
@@ -177,14 +177,14 @@ fn a_probe_on_its_way_has_to_arrive_twice_too_before_a_reduction_is_taken_back()
     let us = 3 * RTT + 20_000;
     assert!(script.hear(us, 1, &[(2, 3)]).is_empty());
     assert_eq!(script.run_out(), [1], "the repair");
-    let reduced = script.sender.ssthresh();
+    let reduced = script.sender.info().ssthresh;
     assert!(reduced < 10, "{reduced}");
     // It was late and no more: both arrive twice.
     script.hear(us + 40_000, 3, &[]);
     script.hear(us + RTT, 3, &[(1, 2)]);
-    assert_eq!(script.sender.ssthresh(), reduced, "the probe may still be on its way");
+    assert_eq!(script.sender.info().ssthresh, reduced, "the probe may still be on its way");
     script.hear(us + RTT + 1, 3, &[(2, 3)]);
-    assert!(script.sender.ssthresh() > reduced);
+    assert!(script.sender.info().ssthresh > reduced);
 }
 
 #[test]

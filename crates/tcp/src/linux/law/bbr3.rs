@@ -3,6 +3,8 @@
 //!
 //! Rates are in 2^-24 segments a microsecond, gains in thousandths, as the draft states them.
 
+mod bounds;
+mod pipe;
 mod probe_rtt;
 mod probing;
 mod undo;
@@ -14,10 +16,10 @@ use super::super::rate::Sample;
 use super::super::window::{INFINITE, LinuxWindow};
 use super::bbr::RATE_SHIFT;
 use super::windowed::WindowedMax;
+use bounds::{BETA, Bounds, ONE, WINDOW_LEAST, part};
+use pipe::Pipe;
 use undo::Undo;
 
-/// A gain of one.
-const ONE: u64 = 1_000;
 /// Pacing gains of the states (the draft's table of control behaviour).
 const STARTUP_PACING: u64 = 2_770;
 const DRAIN_PACING: u64 = 500;
@@ -27,15 +29,8 @@ const UP_PACING: u64 = 1_250;
 const WINDOW_GAIN: u64 = 2_000;
 const UP_WINDOW: u64 = 2_250;
 const PROBE_RTT_WINDOW: u64 = 500;
-/// BBR.LossThresh in percent, BBR.Beta and BBR.Headroom in thousandths.
+/// BBR.LossThresh in percent.
 const LOSS_PERCENT: u64 = 2;
-const BETA: u64 = 700;
-const HEADROOM: u64 = 150;
-/// BBR.MinPipeCwnd.
-const WINDOW_LEAST: u64 = 4;
-/// A rate that grows by less than a quarter in three rounds is all there is.
-const FULL_GROWTH: u64 = 1_250;
-const FULL_ROUNDS: u32 = 3;
 /// BBRStartupFullLossCnt.
 const STARTUP_LOSSES: u32 = 6;
 /// Rounds after which Drain ends in any case, and over which ACKs that came at once are remembered.
@@ -83,10 +78,7 @@ pub(crate) struct Bbr3 {
     sack: bool,
     /// The largest rate of the cycle before, and of this one.
     max_rates: [u64; 2],
-    /// Bounds; `None`: infinite.
-    rate_short: Option<u64>,
-    inflight_short: Option<u64>,
-    inflight_long: Option<u64>,
+    bounds: Bounds,
     min_rtt: Option<u64>,
     min_rtt_at: u64,
     probe_rtt_min: Option<u64>,
@@ -101,10 +93,7 @@ pub(crate) struct Bbr3 {
     extra: WindowedMax,
     extra_at: u64,
     extra_acked: u64,
-    full: bool,
-    full_now: bool,
-    full_rate: u64,
-    full_rounds: u32,
+    pipe: Pipe,
     acks: Acks,
     probe_sample: bool,
     loss_in_round: bool,
@@ -140,9 +129,7 @@ impl Bbr3 {
             mode: Bbr3Mode::Startup,
             sack,
             max_rates: [0; 2],
-            rate_short: None,
-            inflight_short: None,
-            inflight_long: None,
+            bounds: Bounds::default(),
             min_rtt: None,
             min_rtt_at: 0,
             probe_rtt_min: None,
@@ -157,10 +144,7 @@ impl Bbr3 {
             extra: WindowedMax::default(),
             extra_at: 0,
             extra_acked: 0,
-            full: false,
-            full_now: false,
-            full_rate: 0,
-            full_rounds: 0,
+            pipe: Pipe::default(),
             acks: Acks::Init,
             probe_sample: false,
             loss_in_round: false,
@@ -219,7 +203,7 @@ impl Bbr3 {
 
     /// BBR.bw.
     fn rate(&self) -> u64 {
-        self.rate_short.map_or(self.max_rate(), |short| short.min(self.max_rate()))
+        self.bounds.rate(self.max_rate())
     }
 
     fn pacing_gain(&self) -> u64 {
@@ -254,7 +238,9 @@ impl Bbr3 {
         self.update_max_rate(rate, sample, context);
         self.adapt_short_term(window);
         self.update_aggregation(sample, window.cwnd);
-        self.look_whether_full(rate, sample);
+        if self.round_begins && !sample.idle {
+            self.pipe.look(rate);
+        }
         self.look_whether_startup_is_over(sample, context);
         self.look_whether_drained(context);
         self.follow_cycle(window, rate, sample, context);
@@ -318,10 +304,8 @@ impl Bbr3 {
         }
         let probes = matches!(self.mode, Bbr3Mode::Startup | Bbr3Mode::Refill | Bbr3Mode::Up);
         if self.loss_in_round && !probes {
-            let rate = self.rate_short.unwrap_or(self.max_rate());
-            let inflight = self.inflight_short.unwrap_or(u64::from(window.cwnd));
-            self.rate_short = Some(self.rate_latest.max(part(rate, BETA)));
-            self.inflight_short = Some(self.inflight_latest.max(part(inflight, BETA)));
+            let usual = (self.max_rate(), u64::from(window.cwnd));
+            self.bounds.lower(usual, (self.rate_latest, self.inflight_latest));
         }
         self.loss_in_round = false;
     }
@@ -335,27 +319,8 @@ impl Bbr3 {
         }
         self.extra_acked += u64::from(sample.acked);
         let extra = (self.extra_acked - expected).min(u64::from(cwnd));
-        let length = if self.full { EXTRA_ROUNDS } else { 1 };
+        let length = if self.pipe.full { EXTRA_ROUNDS } else { 1 };
         self.extra.take(self.rounds, extra, length);
-    }
-
-    /// CheckFullBWReached.
-    fn look_whether_full(&mut self, rate: u64, sample: &Sample) {
-        if self.full_now || !self.round_begins || sample.idle {
-            return;
-        }
-        if rate >= part(self.full_rate, FULL_GROWTH) {
-            self.look_anew(rate);
-            return;
-        }
-        self.full_rounds += 1;
-        self.full_now = self.full_rounds >= FULL_ROUNDS;
-        self.full |= self.full_now;
-    }
-
-    /// ResetFullBW, from a rate on.
-    fn look_anew(&mut self, rate: u64) {
-        (self.full_rate, self.full_rounds, self.full_now) = (rate, 0, false);
     }
 
     /// CheckStartupDone.
@@ -367,13 +332,13 @@ impl Bbr3 {
         let many = !self.sack || self.lost_runs >= STARTUP_LOSSES;
         if repairs && many && self.is_too_high(sample.lost_since, sample.sent_in_flight) {
             self.undo.mode = Some(Bbr3Mode::Startup);
-            (self.full, self.full_now) = (true, true);
-            self.inflight_long = Some(self.bdp().max(self.inflight_latest));
+            self.pipe.fill();
+            self.bounds.inflight_long = Some(self.bdp().max(self.inflight_latest));
         }
         if self.loss_round_begins {
             self.lost_runs = 0;
         }
-        if self.full {
+        if self.pipe.full {
             self.mode = Bbr3Mode::Drain;
             self.drain_round = self.rounds;
         }
@@ -399,7 +364,7 @@ impl Bbr3 {
             self.begin_rate(cwnd, context);
         }
         let rate = self.paced(self.pacing_gain(), context);
-        if rate > 0 && (self.full || rate > self.pacing_rate) {
+        if rate > 0 && (self.pipe.full || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
     }
@@ -412,7 +377,7 @@ impl Bbr3 {
     /// SetPacingRateWithGain(1).
     fn pace_at_rate(&mut self, context: &AckContext) {
         let rate = self.paced(ONE, context);
-        if rate > 0 && (self.full || rate > self.pacing_rate) {
+        if rate > 0 && (self.pipe.full || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
     }
@@ -422,7 +387,7 @@ impl Bbr3 {
         let (acked, mut cwnd) = (u64::from(sample.acked), u64::from(window.cwnd));
         let most = self.bdp_times(self.window_gain(), context) + self.extra.get();
         let most = self.with_budget(most, context);
-        if self.full {
+        if self.pipe.full {
             cwnd = (cwnd + acked).min(most);
         } else if cwnd < most || context.delivered < u64::from(context.initial_window) {
             cwnd += acked;
@@ -437,18 +402,12 @@ impl Bbr3 {
     /// BoundCwndForModel.
     fn cap(&self) -> u64 {
         let long = match self.mode {
-            Bbr3Mode::Down | Bbr3Mode::Refill | Bbr3Mode::Up => self.inflight_long,
-            Bbr3Mode::ProbeRtt | Bbr3Mode::Cruise => self.with_headroom(),
+            Bbr3Mode::Down | Bbr3Mode::Refill | Bbr3Mode::Up => self.bounds.inflight_long,
+            Bbr3Mode::ProbeRtt | Bbr3Mode::Cruise => self.bounds.with_headroom(),
             Bbr3Mode::Startup | Bbr3Mode::Drain => None,
         };
-        let bounds = [long, self.inflight_short];
+        let bounds = [long, self.bounds.inflight_short];
         bounds.into_iter().flatten().min().unwrap_or(u64::MAX).max(WINDOW_LEAST)
-    }
-
-    /// InflightWithHeadroom.
-    fn with_headroom(&self) -> Option<u64> {
-        let long = self.inflight_long?;
-        Some(long.saturating_sub(part(long, HEADROOM).max(1)).max(WINDOW_LEAST))
     }
 
     /// BBR.bdp in segments, rounded up.
@@ -495,11 +454,6 @@ fn over(rate: u64, us: u64) -> u64 {
 fn times(rate: u64, us: u64, gain: u64) -> u64 {
     let product = u128::from(rate) * u128::from(us) * u128::from(gain) / u128::from(ONE);
     product.div_ceil(1 << RATE_SHIFT).min(u128::from(u32::MAX)) as u64
-}
-
-/// A part in thousandths.
-fn part(value: u64, gain: u64) -> u64 {
-    (u128::from(value) * u128::from(gain) / u128::from(ONE)) as u64
 }
 
 /// A rate with a gain in bytes a second.

@@ -136,7 +136,7 @@ impl Network {
         let Reverse((_, index)) = self.events.pop().expect("there is one");
         let ack = self.acks[index].take().expect("it comes once");
         let flow = &mut self.flows[ack.flow];
-        if flow.sender.acked() == 0 {
+        if flow.sender.info().acked == 0 {
             flow.sender.open(ack.sent, self.now, WINDOW);
             flow.sender.offer(u64::MAX / 4_096);
         } else {

@@ -75,8 +75,8 @@ impl Bbr3 {
         self.probe_rtt_min_at = self.now;
         self.probe_until = None;
         self.restore(window);
-        self.forget_short_term();
-        if self.full {
+        self.bounds.forget_short_term();
+        if self.pipe.full {
             self.start_down();
             self.start_cruise();
         } else {

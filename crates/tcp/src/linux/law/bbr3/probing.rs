@@ -41,7 +41,7 @@ impl Bbr3 {
     }
 
     pub(super) fn start_refill(&mut self) {
-        self.forget_short_term();
+        self.bounds.forget_short_term();
         (self.up_rounds, self.up_acked) = (0, 0);
         self.precautionary = false;
         self.acks = Acks::Refilling;
@@ -52,14 +52,9 @@ impl Bbr3 {
     fn start_up(&mut self, window: &LinuxWindow, rate: u64) {
         self.acks = Acks::Starting;
         self.round_ends = self.delivered_now;
-        self.look_anew(rate);
+        self.pipe.look_anew(rate);
         self.mode = Bbr3Mode::Up;
         self.raise_slope(window);
-    }
-
-    /// ResetShortTermModel.
-    pub(super) fn forget_short_term(&mut self) {
-        (self.rate_short, self.inflight_short) = (None, None);
     }
 
     /// UpdateProbeBWCyclePhase.
@@ -70,7 +65,7 @@ impl Bbr3 {
         sample: &Sample,
         context: &AckContext,
     ) {
-        if !self.full || self.adapt_long_term(window, sample) {
+        if !self.pipe.full || self.adapt_long_term(window, sample) {
             return;
         }
         let mode = self.mode;
@@ -118,21 +113,21 @@ impl Bbr3 {
             Some(rtt) => self.with_budget(times(self.max_rate(), rtt, ONE), context),
             None => u64::from(context.initial_window),
         };
-        self.with_headroom().is_none_or(|room| flight <= room) && flight <= drained
+        self.bounds.with_headroom().is_none_or(|room| flight <= room) && flight <= drained
     }
 
     /// IsTimeToGoDown.
     fn has_to_go_down(&mut self, window: &LinuxWindow, rate: u64, context: &AckContext) -> bool {
-        let reached = |flight: u64| self.inflight_long.is_some_and(|long| flight >= long);
+        let reached = |flight: u64| self.bounds.inflight_long.is_some_and(|long| flight >= long);
         if self.too_high && reached(u64::from(context.in_flight)) {
             self.precautionary = true;
             return true;
         }
         if window.is_limit && reached(u64::from(window.cwnd)) {
-            self.look_anew(rate);
+            self.pipe.look_anew(rate);
             return false;
         }
-        self.full_now
+        self.pipe.full_now
     }
 
     /// AdaptLongTermModel.
@@ -154,8 +149,8 @@ impl Bbr3 {
         if self.is_too_high(sample.lost_since, sample.sent_in_flight) {
             return false;
         }
-        let Some(long) = self.inflight_long else { return false };
-        self.inflight_long = Some(long.max(sample.sent_in_flight));
+        let Some(long) = self.bounds.inflight_long else { return false };
+        self.bounds.inflight_long = Some(long.max(sample.sent_in_flight));
         if self.mode == Bbr3Mode::Up {
             self.probe_upward(window, sample);
         }
@@ -164,13 +159,13 @@ impl Bbr3 {
 
     /// ProbeInflightLongtermUpward.
     fn probe_upward(&mut self, window: &LinuxWindow, sample: &Sample) {
-        let Some(long) = self.inflight_long else { return };
+        let Some(long) = self.bounds.inflight_long else { return };
         if !window.is_limit || u64::from(window.cwnd) < long {
             return;
         }
         self.up_acked += u64::from(sample.acked);
         if let Some(each) = self.up_each {
-            self.inflight_long = Some(long + self.up_acked / each);
+            self.bounds.inflight_long = Some(long + self.up_acked / each);
             self.up_acked %= each;
         }
         if self.round_begins {
@@ -217,7 +212,7 @@ impl Bbr3 {
         self.too_high = true;
         self.probe_sample = false;
         if !idle {
-            self.inflight_long = Some(in_flight.max(part(self.target(window), BETA)));
+            self.bounds.inflight_long = Some(in_flight.max(part(self.target(window), BETA)));
         }
         if self.mode == Bbr3Mode::Up {
             self.undo.mode = Some(Bbr3Mode::Up);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bbr3, Bbr3Mode, LinuxWindow, Stage};
+use super::{Bbr3, Bbr3Mode, Bounds, LinuxWindow, Stage};
 
 /// What was before a loss.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -11,9 +11,7 @@ pub(super) struct Undo {
     pub(super) mode: Option<Bbr3Mode>,
     /// Whether it is of the loss that is being dealt with.
     pub(super) is_fresh: bool,
-    rate_short: Option<u64>,
-    inflight_short: Option<u64>,
-    inflight_long: Option<u64>,
+    bounds: Bounds,
 }
 
 impl Bbr3 {
@@ -35,13 +33,7 @@ impl Bbr3 {
     /// SaveStateUponLoss.
     pub(super) fn save_state(&mut self, window: &LinuxWindow) {
         self.save(window);
-        self.undo = Undo {
-            mode: None,
-            is_fresh: true,
-            rate_short: self.rate_short,
-            inflight_short: self.inflight_short,
-            inflight_long: self.inflight_long,
-        };
+        self.undo = Undo { mode: None, is_fresh: true, bounds: self.bounds.clone() };
     }
 
     /// RestoreCwnd.
@@ -59,13 +51,11 @@ impl Bbr3 {
     pub(crate) fn undo(&mut self, us: u64) {
         self.now = us;
         self.loss_in_round = false;
-        self.look_anew(0);
-        self.rate_short = larger(self.rate_short, self.undo.rate_short);
-        self.inflight_short = larger(self.inflight_short, self.undo.inflight_short);
-        self.inflight_long = larger(self.inflight_long, self.undo.inflight_long);
+        self.pipe.look_anew(0);
+        self.bounds.raise(&self.undo.bounds);
         match self.undo.mode.take() {
             Some(Bbr3Mode::Startup) if self.mode != Bbr3Mode::Startup => {
-                self.full = false;
+                self.pipe.full = false;
                 if self.mode != Bbr3Mode::ProbeRtt {
                     self.mode = Bbr3Mode::Startup;
                 }
@@ -81,9 +71,4 @@ impl Bbr3 {
     pub(crate) fn undone(&self, window: &LinuxWindow) -> u32 {
         window.cwnd.max(self.prior_cwnd as u32)
     }
-}
-
-/// The larger of two bounds, of which none is infinite.
-fn larger(one: Option<u64>, two: Option<u64>) -> Option<u64> {
-    Some(one?.max(two?))
 }
