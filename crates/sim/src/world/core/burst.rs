@@ -54,8 +54,9 @@ pub(super) struct Reservation {
     pub(super) wavelength: u32,
     /// When the reservation begins.
     pub(super) start: Time,
-    /// When the first bit of the burst leaves.
+    /// When the first bit of the burst leaves, and when it is at the end of the fibre.
     pub(super) departs: Time,
+    pub(super) arrives: Time,
     /// How much of the burst passes here: what was not cut before or here.
     pub(super) passes: Span,
 }

@@ -14,6 +14,7 @@ mod switching;
 use std::collections::{BTreeMap, VecDeque};
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream, Ticket};
+use burstlab_optical::Fibres;
 use burstlab_optical::slotted::{
     AckProxy, Admission, Cell, Descriptor, ProxyRules, SlotClock, Switch,
 };
@@ -126,8 +127,6 @@ struct Fibre {
     flying: VecDeque<(u64, u32)>,
     /// How many of it have come to their egress at its end.
     ending: u32,
-    /// Slots that it takes.
-    slots: u64,
     /// Which output of its node it begins at.
     port: u32,
     descriptor: Descriptor,
@@ -144,12 +143,27 @@ struct Fibre {
 #[derive(Clone, Debug, Default)]
 struct Fixed {
     graph: Graph,
+    fibres: Fibres,
     routes: Routes,
     rules: Rules,
     /// Rules of the edge for connections, if it writes ACKs.
     proxy: Option<ProxyRules>,
     /// Edge nodes that do not smooth.
     unsmoothed: Vec<bool>,
+}
+
+impl Fixed {
+    /// The slot in which what leaves on a fibre in slot `slot` is at its end. None ever fails.
+    #[inline]
+    fn crosses(&self, clock: SlotClock, slot: u64, link: u32) -> u64 {
+        clock.synchronised(slot, self.fibres.signal(link, clock.start(slot)))
+    }
+
+    /// Whether ACKs travel beside the slots.
+    #[inline]
+    fn frees_acks(&self) -> bool {
+        self.rules.acks == AckWay::Free
+    }
 }
 
 /// What an edge knows of a connection.
@@ -243,7 +257,6 @@ impl Ops {
             fibres.push(Fibre {
                 flying: VecDeque::new(),
                 ending: 0,
-                slots: clock.over(link.delay),
                 port,
                 descriptor: descriptor(&rules.congestion, clock, link.wavelengths),
                 waiting: Vec::new(),
@@ -290,19 +303,13 @@ impl Ops {
             landed: Vec::new(),
             ready: Vec::new(),
             asking: Vec::new(),
-            fixed: Fixed { graph, routes, rules, proxy, unsmoothed },
+            fixed: Fixed { fibres: graph.fibres(), graph, routes, rules, proxy, unsmoothed },
         })
     }
 
     /// Takes what is not stored from a network of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.fixed = fresh.fixed;
-    }
-
-    /// Whether ACKs travel beside the slots.
-    #[inline]
-    pub(super) fn frees_acks(&self) -> bool {
-        self.fixed.rules.acks == AckWay::Free
     }
 
     /// Sees to it that `node` has an event for slot `slot`, or one before.
@@ -365,7 +372,7 @@ impl Ops {
     ) -> Expected {
         let &Address { from, to, .. } = self.flows.address(packet.flow);
         let route = &self.fixed.routes.of(to, from)[0];
-        let at = at + self.fixed.graph.delay(route);
+        let at = self.fixed.fibres.signal_over(route, at);
         let alone = self.home.get(packet.flow as usize).is_none_or(Lane::is_empty);
         let alone = alone && self.fixed.proxy.is_none();
         if alone && at <= context.ahead.landing(ACKS) {

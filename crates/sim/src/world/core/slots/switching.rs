@@ -136,9 +136,9 @@ impl Ops {
         flying.hop += 1;
         let ends = self.pairs[flying.pair as usize].route.len() == flying.hop as usize;
         let late = self.late(cell, context);
+        let at = self.fixed.crosses(self.clock, slot, link) + late;
         let fibre = &mut self.fibres[link as usize];
         fibre.tally.carried += 1;
-        let at = slot + fibre.slots + late;
         let waiting = !fibre.waiting.is_empty();
         // Whatever crossed the fibre before has landed, so that the order stays that of the slots.
         let alone = ends && fibre.ending == 0 && context.surgery.is_empty();

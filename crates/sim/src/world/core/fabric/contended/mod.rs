@@ -131,17 +131,18 @@ impl Contended {
             // What is sent again is the whole burst; packets that were cut off are not in it.
             burst.load_left = burst.load;
         }
-        let mut offset = rules.offset(burst.planned, burst.class);
+        burst.arrives = now + rules.offset(burst.planned, burst.class);
         if rules.protocol == Protocol::TwoWay {
-            offset += plan.reach(burst, burst.planned - 1) * 2;
+            let route = &burst.route[..burst.planned - 1];
+            let there = plan.fibres.signal_over(route, burst.arrives);
+            burst.arrives = plan.fibres.signal_back(route, there);
         }
-        burst.arrives = now + offset;
-        let met = scope.common.fates.meets(burst);
+        let met = scope.common.fates.meets(burst, &plan.fibres);
         if let Some(Met::Loss(cause)) = met {
             return Fate::Lost(now, cause);
         }
         if rules.fifo {
-            return self.queue_up((now, slot), met == Some(Met::Dark), scope);
+            return self.queue_up((now, slot), scope);
         }
         burst.departs = burst.arrives;
         self.header_arrives((now, slot), scope)
