@@ -61,7 +61,7 @@ impl World {
 
     /// How many listed flows, of those with an end, are dead and not received.
     pub(super) fn dead_transfers(&self) -> usize {
-        let open = |flow: &&Flow| flow.bytes.is_some() && flow.received.is_none();
+        let open = |flow: &&Flow| flow.bytes.is_some() && flow.far.received().is_none();
         let listed = |flow: &&Flow| flow.demand.is_none() && open(flow);
         let ended = self.hosts.live().filter(listed).filter(|flow| flow.ended().is_some()).count();
         ended + self.dead().into_iter().filter(listed).count()
@@ -69,7 +69,8 @@ impl World {
 
     /// Whether all transfers of a demand that did not end are dead.
     pub(super) fn is_dead_demand(&self, number: usize, demand: &DemandSummary) -> bool {
-        let of_it = |flow: &&&Flow| flow.demand == Some(number as u32) && flow.received.is_none();
+        let of_it =
+            |flow: &&&Flow| flow.demand == Some(number as u32) && flow.far.received().is_none();
         self.dead().iter().filter(of_it).count() as u64 >= demand.censored
     }
 }

@@ -30,7 +30,7 @@ impl World {
     /// One digest of all that happened.
     fn gather_digests(&mut self) {
         let mut flows = self.hosts.demands.digest.clone();
-        self.hosts.live().for_each(|flow| flows.absorb(&flow.digest));
+        self.hosts.live().for_each(|flow| flows.absorb(flow.near.digest()));
         self.context.digest = self.context.digest.with(&flows);
     }
 

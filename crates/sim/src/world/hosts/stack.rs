@@ -201,7 +201,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             stack: stack.clone(),
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
-            writes: flow.writes.iter().flatten().rev().copied().collect(),
+            writes: flow.near.writes().collect(),
             // 53 bits, as many as a draw has.
             seed: (share * (1_u64 << 53) as f64) as u64,
         };
@@ -266,13 +266,12 @@ impl Hosts {
         context.recorder.delivered(packet.row(), now);
         let (side, number) = match packet {
             Packet::Data(packet) => {
-                flow.tally.delivered += 1;
-                flow.tally.delivered_bytes += u64::from(packet.size);
+                flow.far.count(1, u64::from(packet.size));
                 (FAR, packet.seq)
             }
             Packet::Ack(packet) => {
                 flow.tally.acks_delivered += 1;
-                flow.digest.add(now, 2, packet.next);
+                flow.near.note(now, 2, packet.next);
                 (NEAR, packet.next - 1)
             }
         };
@@ -336,7 +335,7 @@ impl Hosts {
         if context.recorder.traces_datagrams() {
             self.stack_says(index, side, &datagram, context);
         }
-        self.flows[index as usize].digest.add(now, 8, size);
+        self.flows[index as usize].near.note(now, 8, size);
         Some(match side {
             NEAR => Packet::Data(self.stack_transmits(now, index, (datagram, cargo), context)),
             _ => Packet::Ack(self.stack_answers(now, index, (datagram, cargo), context)),
@@ -370,7 +369,7 @@ impl Hosts {
         let ssthresh = state.ssthresh.map_or(f64::NAN, in_packets);
         let flow = &mut self.flows[index as usize];
         flow.tally.sent += 1;
-        flow.digest.add(now, 1, seq);
+        flow.near.note(now, 1, seq);
         let (retransmission, flags) = (false, SegmentFlags::default());
         let sent = Transmission { seq, size, retransmission, cwnd, ssthresh, flags };
         let row = context.recorder.sent(now, flow.id, &SentRow::Data(&sent, 1));

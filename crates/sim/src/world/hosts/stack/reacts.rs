@@ -88,7 +88,7 @@ impl Flow {
         while let Some(event) = stack.ends[FAR].host().poll_event() {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             match event {
-                HostEvent::Ended(why) if self.received.is_none() => {
+                HostEvent::Ended(why) if self.far.received().is_none() => {
                     stack.ended[FAR].get_or_insert((now, why));
                 }
                 HostEvent::Unread => {
@@ -104,14 +104,14 @@ impl Flow {
             let before = stack.received;
             return Err(format!("has {received} bytes for its application, and had {before}"));
         }
-        let came = self.tally.delivered_bytes;
+        let came = self.far.got().bytes;
         if received > came && !stack.live {
             return Err(format!("has {received} bytes for its application, of {came} that came"));
         }
         stack.received = received;
         let all = self.bytes.is_some_and(|bytes| received >= bytes);
-        if all && self.received.is_none() {
-            self.received = Some(now);
+        if all && self.far.received().is_none() {
+            self.far.has_all(now);
         }
         Ok(())
     }
@@ -136,10 +136,10 @@ impl Flow {
         }
         self.record(now, &told, before, context);
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let open = self.bytes.is_some() && self.completed.is_none();
+        let open = self.bytes.is_some() && self.near.completed().is_none();
         let done = open && stack.state(NEAR).finished;
         if done {
-            self.completed = Some(now);
+            self.near.complete(now);
         }
         Ok(done)
     }
@@ -190,7 +190,7 @@ impl Flow {
     /// Its connection is dead, as its sender says.
     fn ends(&mut self, now: Time, why: Ending) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        if self.completed.is_none() {
+        if self.near.completed().is_none() {
             stack.ended[NEAR].get_or_insert((now, why));
         }
     }
@@ -277,7 +277,7 @@ impl Flow {
             told.lost.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
             let truth = causes.truth(0..before.waits_until);
             self.tally.timeouts[truth as usize][0] += 1;
-            self.digest.add(now, 3, before.waits_until);
+            self.near.note(now, 3, before.waits_until);
             let seq = acked.map_or(0, |acked| acked + 1);
             let mut row = LedgerRow::new(id, LedgerKind::Timeout, seq, before);
             row.truth = Some(truth);
@@ -304,7 +304,7 @@ impl Flow {
             let truth = behind.truth(0..before.waits_until);
             stack.counts.timeouts += 1;
             self.tally.timeouts[truth as usize][0] += 1;
-            self.digest.add(now, 3, before.waits_until);
+            self.near.note(now, 3, before.waits_until);
             row.truth = Some(truth);
         } else {
             stack.counts.repairs += 1;
