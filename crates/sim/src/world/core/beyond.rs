@@ -237,13 +237,10 @@ impl Beyond<'_> {
     pub(super) fn take(&mut self, mut closed: Closed<'_>) {
         let Self { fabric, scope } = self;
         let (now, spaced, known) = (closed.at, closed.spaced, closed.prescribed.take());
-        let (scheduled_loss, turn) = match known {
-            Some(loss) => (loss, 0),
-            None => {
-                let firsts = closed.payload.data.iter().map(|train| &train.first);
-                scope.common.fates.prescribe((closed.at, closed.kind), firsts)
-            }
-        };
+        let scheduled_loss = known.unwrap_or_else(|| {
+            let firsts = closed.payload.data.iter().map(|train| &train.first);
+            scope.common.fates.prescribe((closed.at, closed.kind), firsts)
+        });
         if let Fabric::Exclusive(fabric) = &mut **fabric
             && known.is_none()
             && fabric.offer_ahead(&mut closed, scheduled_loss.is_some(), scope)
@@ -254,7 +251,7 @@ impl Beyond<'_> {
         let Common { plan, flows, bursts, account, .. } = &mut *scope.common;
         let slot = bursts.open(&mut closed);
         let burst = bursts.get_mut(slot);
-        (burst.scheduled_loss, burst.turn) = (scheduled_loss, turn);
+        burst.scheduled_loss = scheduled_loss;
         if closed.drawn {
             account.drawn(closed.bytes);
         } else {

@@ -80,20 +80,19 @@ impl Fates {
         injects.then_some(Met::Contention)
     }
 
-    /// The next burst of a kind is closed, at `at`: what is prescribed for it, and its number among
-    /// these.
+    /// The next burst of a kind is closed, at `at`: what is prescribed for it.
     #[inline]
     pub(crate) fn prescribe<'a>(
         &mut self,
         (at, kind): (Time, BurstKind),
         firsts: impl Iterator<Item = &'a DataPacket>,
-    ) -> (ScheduledLoss, u64) {
+    ) -> ScheduledLoss {
         let rule = match kind {
             BurstKind::Data => &mut self.data,
             BurstKind::Ack => &mut self.acks,
-            BurstKind::Background => return (None, 0),
+            BurstKind::Background => return None,
         };
-        (rule.next(at, firsts), rule.closed())
+        rule.next(at, firsts)
     }
 
     /// So many bursts of a kind are closed of which none [is lost](Self::spares).

@@ -261,7 +261,7 @@ impl Exclusive {
     ) -> Option<ScheduledLoss> {
         let Common { flows, account, effects, fates, .. } = &mut *scope.common;
         let (kind, size) = (BurstKind::of(&packet), packet.bytes());
-        let (lost, _) = fates.prescribe((at, kind), packet.data().into_iter());
+        let lost = fates.prescribe((at, kind), packet.data().into_iter());
         let operated = scope.context.surgery.changes(burst, lost.is_some());
         if lost.is_some()
             || operated
