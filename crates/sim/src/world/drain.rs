@@ -144,7 +144,7 @@ impl World {
         };
         let unended = demands.iter().enumerate().filter(|(_, demand)| demand.censored > 0);
         let of_demands = unended.map(|(number, demand)| {
-            let fix = if self.is_dead_demand(number, demand) { REPORT } else { fix };
+            let fix = if self.dead().is_demand(number, demand) { REPORT } else { fix };
             let DemandSummary { label, censored, cohort, .. } = demand;
             format!(
                 "demand {label}: {censored} of the {cohort} connections that began in the measured \
@@ -158,7 +158,7 @@ impl World {
             finite += usize::from(flow.bytes.is_some());
             open += usize::from(flow.bytes.is_some() && flow.far.received().is_none());
         }
-        let fix = if open == self.dead_transfers() { REPORT } else { fix };
+        let fix = if open == self.dead().transfers() { REPORT } else { fix };
         let of_flows = (open > 0).then(|| {
             format!(
                 "flows: {open} of {finite} finite transfers were not received at the end; {fix}"

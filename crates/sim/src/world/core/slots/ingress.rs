@@ -135,7 +135,7 @@ impl Ops {
         let pair = &self.pairs[number as usize];
         if pair.buffer.is_empty() {
             let slot = self.clock.after(at).max(pair.pacer.due());
-            self.wake(from, slot, context);
+            self.calendar.wake(from, slot, context);
         }
         true
     }

@@ -3,6 +3,7 @@
 //! ahead is no event: when a packet is at its edge node, when an optical packet has crossed its
 //! last fibre, and when an ACK that travels beside the slots is home.
 
+mod calendar;
 mod dlcc;
 mod edge;
 mod ingress;
@@ -21,6 +22,7 @@ use burstlab_optical::slotted::{
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use self::calendar::Calendar;
 use self::dlcc::Notice;
 use self::edge::Pair;
 use self::ingress::{Ingress, Moment};
@@ -187,10 +189,7 @@ pub(in crate::world) struct Ops {
     pub(super) effects: Effects,
     clock: SlotClock,
     nodes: Vec<Node>,
-    /// By node: the slot in which it has something to do next.
-    due: Vec<u64>,
-    /// The slots that have events, the next one last.
-    queued: Vec<u64>,
+    calendar: Calendar,
     /// Whether something happens at this instant before the nodes that are still to come in it.
     at_once: bool,
     /// What came before this to an edge node came before what happens.
@@ -276,8 +275,7 @@ impl Ops {
             effects: Effects::default(),
             markers,
             clock,
-            due: vec![u64::MAX; nodes.len()],
-            queued: Vec::new(),
+            calendar: Calendar::new(clock, nodes.len()),
             at_once: false,
             present: (Time::ZERO, 0),
             ingress: Ingress::new(nodes.len()),
@@ -310,28 +308,6 @@ impl Ops {
     /// Takes what is not stored from a network of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.fixed = fresh.fixed;
-    }
-
-    /// Sees to it that `node` has an event for slot `slot`, or one before.
-    #[inline]
-    fn wake(&mut self, node: u32, slot: u64, context: &mut Context) {
-        let due = &mut self.due[node as usize];
-        if slot < *due {
-            *due = slot;
-            self.queue_slot(slot, context);
-        }
-    }
-
-    /// Sees to it that there is an event for slot `slot`, or one before. While a slot goes on it is
-    /// the next one itself, so that nothing is queued behind it until it is done.
-    #[inline]
-    fn queue_slot(&mut self, slot: u64, context: &mut Context) {
-        if self.queued.last().is_none_or(|&next| slot < next) {
-            self.queued.push(slot);
-            let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.number());
-            let event = SlotEvent::Begins.of(0);
-            context.queue.push_at(self.clock.start(slot), ticket, event);
-        }
     }
 
     /// A packet is at its first edge node.

@@ -92,7 +92,7 @@ impl Ops {
         self.fibres[last as usize].flies(at, cell, true);
         self.fronts[last as usize] = self.fronts[last as usize].min(at);
         let to = self.fixed.graph.link(last).to;
-        self.wake(to, at, context);
+        self.calendar.wake(to, at, context);
         true
     }
 
