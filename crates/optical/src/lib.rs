@@ -4,10 +4,12 @@
 
 mod assembly;
 pub mod delay_lines;
+mod fibre;
 mod path;
 pub mod scheduling;
 pub mod signalling;
 pub mod slotted;
 
 pub use assembly::{Assembler, AssemblyPolicy, ClosedBurst};
+pub use fibre::{Fibre, Fibres};
 pub use path::{Departure, Forwarding, OpticalPath};

@@ -3,6 +3,8 @@
 use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::fibre::{Chain, Fibre};
+
 /// How a core node passes on what it receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Forwarding {
@@ -20,9 +22,7 @@ pub enum Forwarding {
 /// crossing is computed at the ingress: the chain costs nothing at the core nodes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpticalPath {
-    delays: Vec<Span>,
-    /// Propagation from the ingress over so many fibres.
-    reaches: Vec<Span>,
+    chain: Chain,
     /// The line of the ingress: its serialiser, and when it is free.
     first: (Serializer, Time),
     /// Those of the core nodes in store-and-forward; none in cut-through.
@@ -30,27 +30,29 @@ pub struct OpticalPath {
 }
 
 impl OpticalPath {
-    /// A chain of fibres with these propagation `delays`, at least one, each of `rate`.
+    /// A chain of these fibres, at least one, each of `rate`.
     #[must_use]
-    pub fn new(forwarding: Forwarding, rate: Rate, delays: &[Span]) -> Self {
+    pub fn new(forwarding: Forwarding, rate: Rate, fibres: &[Fibre]) -> Self {
         let later = match forwarding {
             Forwarding::CutThrough => 0,
-            Forwarding::StoreAndForward => delays.len() - 1,
+            Forwarding::StoreAndForward => fibres.len() - 1,
         };
         let line = (Serializer::new(rate), Time::ZERO);
-        let reach = |hops: usize| delays[..hops].iter().fold(Span::ZERO, |sum, &delay| sum + delay);
-        Self {
-            delays: delays.to_vec(),
-            reaches: (0..=delays.len()).map(reach).collect(),
-            first: line.clone(),
-            later: vec![line; later],
-        }
+        Self { chain: Chain::new(fibres), first: line.clone(), later: vec![line; later] }
     }
 
-    /// Propagation from the ingress to core node `node`, counted from 1; 0 is the ingress itself.
+    /// When what departs from the ingress at `departs` is at core node `node`, counted from 1; 0 is
+    /// the ingress itself.
     #[must_use]
-    pub fn reach(&self, node: usize) -> Span {
-        self.reaches[node]
+    pub fn reaches(&self, departs: Time, node: usize) -> Time {
+        self.chain.arrives(departs, node)
+    }
+
+    /// Propagation over all of it, if that is the same at all times.
+    #[must_use]
+    #[inline]
+    pub fn steady_delay(&self) -> Option<Span> {
+        self.chain.steady_delay(self.hops())
     }
 
     /// A unit (the burst in cut-through, a packet in store-and-forward) of `size` is ready at the
@@ -70,15 +72,16 @@ impl OpticalPath {
     #[inline(always)]
     pub fn cross(&mut self, departure: Departure, hops: usize) -> Time {
         if self.later.is_empty() {
-            return departure.last_bit + self.reaches[hops];
+            return self.chain.arrives(departure.last_bit, hops);
         }
-        let mut last_bit = departure.last_bit + self.delays[0];
-        for (hop, &delay) in self.delays.iter().enumerate().take(hops).skip(1) {
+        let fibres = self.chain.fibres();
+        let mut last_bit = fibres[0].signal(departure.last_bit);
+        for (hop, fibre) in fibres.iter().enumerate().take(hops).skip(1) {
             if let Some((line, free_at)) = self.later.get_mut(hop - 1) {
                 last_bit = last_bit.max(*free_at) + line.next(departure.size);
                 *free_at = last_bit;
             }
-            last_bit += delay;
+            last_bit = fibre.signal(last_bit);
         }
         last_bit
     }
@@ -89,7 +92,8 @@ impl OpticalPath {
     #[inline]
     pub fn would_cross(&mut self, ready: Time, size: Bytes) -> Time {
         let (line, free_at) = &mut self.first;
-        ready.max(*free_at) + line.at_most(size) + self.reaches[self.delays.len()]
+        let last_bit = ready.max(*free_at) + line.at_most(size);
+        self.chain.arrives(last_bit, self.chain.fibres().len())
     }
 
     /// When the line of the ingress is free.
@@ -114,7 +118,7 @@ impl OpticalPath {
     /// How many fibres there are.
     #[must_use]
     pub fn hops(&self) -> usize {
-        self.delays.len()
+        self.chain.fibres().len()
     }
 }
 
@@ -133,7 +137,7 @@ mod tests {
     use super::*;
 
     fn path(forwarding: Forwarding) -> OpticalPath {
-        OpticalPath::new(forwarding, Rate::from_bps(8_000_000), &[Span::from_ms(10); 3])
+        OpticalPath::new(forwarding, Rate::from_bps(8_000_000), &[Fibre::of(Span::from_ms(10)); 3])
     }
 
     fn ms(n: u64) -> Time {
@@ -171,7 +175,8 @@ mod tests {
     #[test]
     fn reach_adds_the_fibres() {
         let path = path(Forwarding::CutThrough);
-        assert_eq!(path.reach(0), Span::ZERO);
-        assert_eq!(path.reach(2), Span::from_ms(20));
+        assert_eq!(path.reaches(ms(1), 0), ms(1));
+        assert_eq!(path.reaches(ms(1), 2), ms(21));
+        assert_eq!(path.steady_delay(), Some(Span::from_ms(30)));
     }
 }

@@ -335,7 +335,7 @@ fn not_too_many(
     for &from in &froms {
         for &to in tos.iter().filter(|&&to| to != from) {
             pairs += 1;
-            delay = delay.max(graph.delay(&routes.of(from, to)[0]));
+            delay = delay.max(graph.greatest_delay(&routes.of(from, to)[0]));
         }
     }
     let times = match load.per {

@@ -26,7 +26,7 @@ pub(super) fn warnings(
             let pairs = ends.map_or_else(|| all().collect(), |pair| vec![pair]);
             let others = pairs.into_iter().filter(|(from, to)| from != to);
             let ways = others.flat_map(|(from, to)| routes.of(from, to));
-            ways.map(|route| graph.delay(route)).min().unwrap_or_default()
+            ways.map(|route| graph.least_delay(route)).min().unwrap_or_default()
         }
     };
     let listed = (flows.iter().zip(ends).enumerate())

@@ -450,7 +450,7 @@ fn share_under_way(resolved: &Resolved, index: usize, bytes: f64) -> f64 {
         let route = &routes.of(from, to)[0];
         count += 1.0;
         hops += route.len() as f64;
-        delay += graph.delay(route).as_secs_f64();
+        delay += graph.least_delay(route).as_secs_f64();
     }
     let access = &scenario.access;
     let (far, beyond, _) = access.receiver_side();

@@ -63,16 +63,18 @@ impl SlotClock {
     }
 
     /// The first slot that begins at `now` or after.
+    #[inline]
     #[must_use]
     pub fn from(self, now: Time) -> u64 {
         now.as_ps().div_ceil(self.0.as_ps())
     }
 
-    /// The slots that a fibre of this `delay` takes: the synchroniser at its end adds what is
-    /// missing to a whole slot. At least one.
+    /// The slot that begins, for who left in `slot`, once that is at the end of a fibre at
+    /// `arrives`: the synchroniser there adds what is missing to a whole slot, one at least.
+    #[inline]
     #[must_use]
-    pub fn over(self, delay: Span) -> u64 {
-        delay.as_ps().div_ceil(self.0.as_ps()).max(1)
+    pub fn synchronised(self, slot: u64, arrives: Time) -> u64 {
+        self.from(arrives).max(slot + 1)
     }
 }
 
@@ -90,8 +92,9 @@ mod tests {
         assert_eq!(even.after(Time::ZERO + Span::from_us(2999)), 3);
         let from = [2999, 3000, 3001].map(|us| even.from(Time::ZERO + Span::from_us(us)));
         assert_eq!(from, [3, 3, 4]);
-        assert_eq!(even.over(Span::ZERO), 1);
-        assert_eq!([Span::from_ms(4), Span::from_us(4001)].map(|d| even.over(d)), [4, 5]);
+        assert_eq!(even.synchronised(7, even.start(7)), 8);
+        let at = |us| even.synchronised(7, even.start(7) + Span::from_us(us));
+        assert_eq!([4000, 4001].map(at), [11, 12]);
         assert_eq!(even.start(7), Time::ZERO + Span::from_ms(7));
     }
 }

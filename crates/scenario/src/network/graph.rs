@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use burstlab_optical::Fibre;
 use burstlab_units::Span;
 
 use super::super::error::word;
@@ -10,7 +11,7 @@ use super::super::read::suggestion;
 use super::super::{Interrupt, ScenarioError};
 use super::{Network, NetworkLink, NetworkRoute, RouteChoice, Topology, WAVELENGTHS_MAX};
 use crate::topology::{
-    self, Fibre, Graph, Lengths, Link, Metric, NSFNET_CORE, Node, Role, RouteError, Routes, Wanted,
+    self, Cable, Graph, Lengths, Link, Metric, NSFNET_CORE, Node, Role, RouteError, Routes, Wanted,
 };
 
 /// Most nodes of a network.
@@ -114,20 +115,21 @@ impl Network {
         Err(ScenarioError::new(path, km.to_string(), problem, fix))
     }
 
-    /// The one fibre that all are like.
-    fn uniform(&self) -> Fibre {
-        Fibre { delay: self.uniform_delay(), wavelengths: self.wavelengths(), fibres: 1 }
+    /// The one cable that all are like.
+    fn uniform(&self) -> Cable {
+        let fibre = Fibre::of(self.uniform_delay());
+        Cable { fibre, wavelengths: self.wavelengths(), fibres: 1 }
     }
 
     fn fabric(&self) -> Result<Graph, ScenarioError> {
         let refuse = |field: &str, value: String, problem: String, fix: &str| {
             Err(ScenarioError::new(format!("network.{field}"), value, problem, fix))
         };
-        let fibre = self.uniform();
+        let cable = self.uniform();
         if self.topology == Topology::FatTree {
             let pods = self.pods();
             if pods.is_multiple_of(2) && (2..=PODS_MAX).contains(&pods) {
-                return Ok(topology::fat_tree(pods, fibre));
+                return Ok(topology::fat_tree(pods, cable));
             }
             let problem = format!("a fat tree has an even number of pods, 2 to {PODS_MAX}");
             return refuse("pods", pods.to_string(), problem, "write one, such as 4");
@@ -136,7 +138,7 @@ impl Network {
             let (leaves, spines) = (self.leaves(), self.spines());
             let field = if !(2..NODES_MAX).contains(&leaves) { "leaves" } else { "spines" };
             if leaves >= 2 && spines >= 1 && leaves.saturating_add(spines) <= NODES_MAX {
-                return Ok(topology::leaf_spine(leaves, spines, fibre));
+                return Ok(topology::leaf_spine(leaves, spines, cable));
             }
             let value = if field == "leaves" { leaves } else { spines };
             let problem =
@@ -147,7 +149,7 @@ impl Network {
         let nodes = dimensions.iter().fold(1u64, |all, &one| all.saturating_mul(one.into()));
         let many = (1..=DIMENSIONS_MAX).contains(&dimensions.len());
         if many && nodes <= NODES_MAX.into() && dimensions.iter().all(|&one| one >= 2) {
-            return Ok(topology::torus(&dimensions, fibre));
+            return Ok(topology::torus(&dimensions, cable));
         }
         let problem = format!(
             "a torus has 1 to {DIMENSIONS_MAX} dimensions of at least 2 nodes, and at most \
@@ -157,8 +159,8 @@ impl Network {
     }
 
     fn generated(&self) -> Result<Graph, ScenarioError> {
-        let fibre = self.uniform();
-        type Make = fn(u32, Fibre) -> Graph;
+        let cable = self.uniform();
+        type Make = fn(u32, Cable) -> Graph;
         let (least, most, make): (u32, u32, Make) = match self.topology {
             Topology::Ring => (3, NODES_MAX, topology::ring),
             Topology::Star => (2, NODES_MAX - 1, topology::star),
@@ -167,7 +169,7 @@ impl Network {
         };
         let count = self.node_count();
         if (least..=most).contains(&count) {
-            return Ok(make(count, fibre));
+            return Ok(make(count, cable));
         }
         Err(ScenarioError::new(
             "network.nodes",
@@ -240,9 +242,9 @@ impl Network {
                     .ok_or_else(|| unknown(path(), name, nodes.iter().map(|node| &*node.name)))
             });
             let (from, to) = (from?, to?);
-            let fibre = self.fibre(index, entry)?;
-            let there = Link::new(from, to, fibre);
-            let back = (!entry.one_way).then(|| Link::new(to, from, fibre));
+            let cable = self.cable(index, entry)?;
+            let there = Link::new(from, to, cable);
+            let back = (!entry.one_way).then(|| Link::new(to, from, cable));
             for link in [Some(there), back].into_iter().flatten() {
                 if let Some(first) = taken.insert((link.from, link.to), index) {
                     return Err(doubled(index, entry, first));
@@ -254,8 +256,8 @@ impl Network {
         Ok(Graph::new(nodes, links))
     }
 
-    /// What a listed fibre is.
-    fn fibre(&self, index: usize, entry: &NetworkLink) -> Result<Fibre, ScenarioError> {
+    /// The cable of a listed entry.
+    fn cable(&self, index: usize, entry: &NetworkLink) -> Result<Cable, ScenarioError> {
         let at = |field: &str| format!("network.link[{index}]{field}");
         let delay = match (entry.length_km, entry.delay) {
             (Some(km), None) => self.delay_over(&at(".length_km"), km)?,
@@ -287,7 +289,7 @@ impl Network {
             let fix = "name two nodes, or remove it";
             return Err(ScenarioError::new(at(".to"), &*entry.to, problem, fix));
         }
-        Ok(Fibre { delay, wavelengths: each * fibres, fibres })
+        Ok(Cable { fibre: Fibre::of(delay), wavelengths: each * fibres, fibres })
     }
 
     /// Whether all of `graph` hangs together and enough nodes have hosts.
@@ -315,7 +317,7 @@ impl Network {
             return Ok(());
         }
         // No route passes a node twice, so that this holds its delay in range.
-        let longest = graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
+        let longest = graph.links.iter().map(Link::greatest_delay).max().unwrap_or_default();
         let most = DURATION_MAX / graph.nodes.len() as u64;
         if longest <= most {
             return Ok(());

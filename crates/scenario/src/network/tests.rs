@@ -56,7 +56,7 @@ fn a_path_is_written_as_before() {
     assert_eq!(resolved, expected);
     let graph = graph(&json!({"core_nodes": 1, "link_delays": ["1 ms", "3 ms"]}));
     assert_eq!(graph.edges(), [0, 2]);
-    assert_eq!(graph.delay(&[0, 2]), Span::from_ms(4));
+    assert_eq!(graph.least_delay(&[0, 2]), Span::from_ms(4));
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn what_is_resolved_resolves_to_itself() {
 fn lengths_and_defaults_reach_the_links() {
     let one = |network: &Value| *graph(network).link(0);
     let per_km = |km: u64| Span::from_us(5 * km);
-    assert_eq!(one(&json!({"topology": "ring"})).delay, Span::from_ms(10));
-    assert_eq!(one(&json!({"topology": "ring", "link_length_km": 70})).delay, per_km(70));
-    assert_eq!(one(&json!({"link_length_km": 70})).delay, per_km(70));
+    assert_eq!(one(&json!({"topology": "ring"})).least_delay(), Span::from_ms(10));
+    assert_eq!(one(&json!({"topology": "ring", "link_length_km": 70})).least_delay(), per_km(70));
+    assert_eq!(one(&json!({"link_length_km": 70})).least_delay(), per_km(70));
     let slower = json!({"topology": "nsfnet", "delay_per_km": "10 us", "wavelengths": 8});
-    assert_eq!((one(&slower).delay, one(&slower).wavelengths), (per_km(2200), 8));
+    assert_eq!((one(&slower).least_delay(), one(&slower).wavelengths), (per_km(2200), 8));
     let graph = graph(&custom(&json!({"wavelengths": 2})));
     let (first, last) = (graph.link(0), graph.link(5));
-    assert_eq!((first.delay, last.delay), (per_km(100), Span::from_ms(1)));
+    assert_eq!((first.least_delay(), last.least_delay()), (per_km(100), Span::from_ms(1)));
     assert_eq!((first.wavelengths, last.wavelengths), (2, 3));
     assert_eq!((last.from, last.to), (3, 2));
 }

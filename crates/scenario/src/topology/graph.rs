@@ -1,5 +1,6 @@
 //! Nodes, links between them, and what hangs together.
 
+use burstlab_optical::{Fibre, Fibres};
 use burstlab_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,26 +50,25 @@ impl Node {
     }
 }
 
-/// What a fibre is, wherever it leads.
+/// A cable between two nodes, one direction of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fibre {
-    /// Propagation delay, one way.
-    pub delay: Span,
+pub struct Cable {
+    /// One of its fibres, which are all alike.
+    pub fibre: Fibre,
     /// Data wavelengths of all its fibres together, at least 1.
     pub wavelengths: u32,
     /// Parallel fibres, at least 1, which have equally many wavelengths.
     pub fibres: u32,
 }
 
-/// A fibre with its direction.
+/// A cable with its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Index of the node where it begins.
     pub from: u32,
     /// Index of the node where it ends.
     pub to: u32,
-    /// Propagation delay.
-    pub delay: Span,
+    fibre: Fibre,
     /// Data wavelengths of all its fibres together, at least 1: channels, numbered from 0.
     pub wavelengths: u32,
     /// Parallel fibres, at least 1. Channels of one wavelength follow one another, one a fibre.
@@ -76,11 +76,23 @@ pub struct Link {
 }
 
 impl Link {
-    /// A fibre laid from one node to another.
+    /// A cable laid from one node to another.
     #[must_use]
-    pub fn new(from: u32, to: u32, fibre: Fibre) -> Self {
-        let Fibre { delay, wavelengths, fibres } = fibre;
-        Self { from, to, delay, wavelengths, fibres }
+    pub fn new(from: u32, to: u32, cable: Cable) -> Self {
+        let Cable { fibre, wavelengths, fibres } = cable;
+        Self { from, to, fibre, wavelengths, fibres }
+    }
+
+    /// The least propagation delay that it has in a run.
+    #[must_use]
+    pub fn least_delay(&self) -> Span {
+        self.fibre.least_delay()
+    }
+
+    /// The greatest propagation delay that it has in a run.
+    #[must_use]
+    pub fn greatest_delay(&self) -> Span {
+        self.fibre.greatest_delay()
     }
 
     /// The wavelength of a channel, from 0.
@@ -134,8 +146,8 @@ impl Graph {
     /// # Panics
     /// As [`Graph::new`].
     #[must_use]
-    pub fn of_pairs(nodes: Vec<Node>, pairs: impl IntoIterator<Item = (u32, u32, Fibre)>) -> Self {
-        let both = |(a, b, fibre)| [Link::new(a, b, fibre), Link::new(b, a, fibre)];
+    pub fn of_pairs(nodes: Vec<Node>, pairs: impl IntoIterator<Item = (u32, u32, Cable)>) -> Self {
+        let both = |(a, b, cable)| [Link::new(a, b, cable), Link::new(b, a, cable)];
         Self::new(nodes, pairs.into_iter().flat_map(both).collect())
     }
 
@@ -187,10 +199,29 @@ impl Graph {
         self.outgoing(from).iter().copied().find(|&link| self.link(link).to == to)
     }
 
-    /// Propagation delay over `route`, a list of links.
+    /// The fibres by number of their link, as they are before a run.
     #[must_use]
-    pub fn delay(&self, route: &[u32]) -> Span {
-        route.iter().fold(Span::ZERO, |sum, &link| sum + self.link(link).delay)
+    pub fn fibres(&self) -> Fibres {
+        self.links.iter().map(|link| link.fibre).collect()
+    }
+
+    /// The least propagation delay over `route`, a list of links, that it has in a run.
+    #[must_use]
+    pub fn least_delay(&self, route: &[u32]) -> Span {
+        route.iter().fold(Span::ZERO, |sum, &link| sum + self.link(link).least_delay())
+    }
+
+    /// The greatest propagation delay over `route` that it has in a run.
+    #[must_use]
+    pub fn greatest_delay(&self, route: &[u32]) -> Span {
+        route.iter().fold(Span::ZERO, |sum, &link| sum + self.link(link).greatest_delay())
+    }
+
+    /// The propagation delay over `route`, if it is the same throughout a run.
+    #[must_use]
+    pub fn steady_delay(&self, route: &[u32]) -> Option<Span> {
+        let mut steady = route.iter().map(|&link| self.link(link).fibre.steady_delay());
+        steady.try_fold(Span::ZERO, |sum, delay| Some(sum + delay?))
     }
 
     /// The nodes that `route` touches, from its first to its last.

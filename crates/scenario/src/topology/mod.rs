@@ -9,7 +9,7 @@ mod shapes;
 mod shortest;
 
 pub use fabrics::{fat_tree, leaf_spine, torus};
-pub use graph::{Fibre, Graph, Link, Node, Role};
+pub use graph::{Cable, Graph, Link, Node, Role};
 pub use nsfnet::{Lengths, NSFNET_CORE, nsfnet};
 pub use routes::{Route, RouteError, Routes, Wanted};
 pub use shapes::{dumbbell, line, martinez, path, ring, star};

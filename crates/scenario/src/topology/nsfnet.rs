@@ -1,8 +1,9 @@
 //! NSFNET, the backbone of 14 nodes that papers on optical networks take.
 
+use burstlab_optical::Fibre;
 use burstlab_units::Span;
 
-use super::graph::{Fibre, Graph, Node, Role};
+use super::graph::{Cable, Graph, Node, Role};
 
 /// The nodes of NSFNET that switch and have no hosts in `nsfnet-8e6c`, by name: the six that most
 /// of the shortest routes by delay pass.
@@ -77,8 +78,8 @@ pub fn nsfnet(lengths: Lengths, delay_per_km: Span, wavelengths: u32) -> Graph {
         Lengths::DeepRmsa => &DEEP_RMSA,
     };
     let pairs = table.iter().map(|&(a, b, km)| {
-        let delay = delay_per_km.saturating_mul(km.into());
-        (a - 1, b - 1, Fibre { delay, wavelengths, fibres: 1 })
+        let fibre = Fibre::of(delay_per_km.saturating_mul(km.into()));
+        (a - 1, b - 1, Cable { fibre, wavelengths, fibres: 1 })
     });
     Graph::of_pairs((1..=14).map(|n| Node::new(n.to_string(), Role::Both)).collect(), pairs)
 }

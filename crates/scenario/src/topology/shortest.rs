@@ -25,7 +25,7 @@ pub(super) type Cost = (u128, u128);
 
 impl Metric {
     fn of(self, link: &Link) -> Cost {
-        let delay = u128::from(link.delay.as_ps());
+        let delay = u128::from(link.least_delay().as_ps());
         match self {
             Self::Delay => (delay, 1),
             Self::Hops => (1, delay),

@@ -1,12 +1,13 @@
 //! Shapes, NSFNET, and routes against the enumeration of all.
 
+use burstlab_optical::Fibre;
 use burstlab_units::Span;
 use proptest::prelude::*;
 
 use super::shortest::Search;
 use super::*;
 
-const FIBRE: Fibre = Fibre { delay: Span::from_ms(1), wavelengths: 4, fibres: 1 };
+const CABLE: Cable = Cable { fibre: Fibre::of(Span::from_ms(1)), wavelengths: 4, fibres: 1 };
 
 fn the_nsfnet(lengths: Lengths) -> Graph {
     nsfnet(lengths, Span::from_us(5), 1)
@@ -27,7 +28,7 @@ fn between(graph: &Graph, from: &str, to: &str) -> (String, Span) {
     let routes = shortest(graph);
     let ends = [from, to].map(|name| graph.find(name).expect(name));
     let [route] = routes.of(ends[0], ends[1]) else { panic!("one route") };
-    (names(graph, route), graph.delay(route))
+    (names(graph, route), graph.least_delay(route))
 }
 
 #[test]
@@ -38,18 +39,18 @@ fn shapes_are_what_they_are_called() {
     assert_eq!(between(&path, "ingress", "egress"), way("ingress-core1-core2-egress", 6));
     assert_eq!(between(&path, "egress", "ingress"), way("egress-core2-core1-ingress", 6));
     assert_eq!(path.edges(), [0, 3]);
-    assert_eq!(between(&line(4, FIBRE), "4", "1"), way("4-3-2-1", 3));
-    assert_eq!(between(&ring(6, FIBRE), "1", "5"), way("1-6-5", 2));
-    assert_eq!(between(&star(3, FIBRE), "1", "3"), way("1-hub-3", 2));
-    assert_eq!(star(3, FIBRE).edges(), [1, 2, 3]);
-    let dumbbell = dumbbell(2, FIBRE);
+    assert_eq!(between(&line(4, CABLE), "4", "1"), way("4-3-2-1", 3));
+    assert_eq!(between(&ring(6, CABLE), "1", "5"), way("1-6-5", 2));
+    assert_eq!(between(&star(3, CABLE), "1", "3"), way("1-hub-3", 2));
+    assert_eq!(star(3, CABLE).edges(), [1, 2, 3]);
+    let dumbbell = dumbbell(2, CABLE);
     assert_eq!(between(&dumbbell, "left2", "right1"), way("left2-left-right-right1", 3));
     assert_eq!(between(&dumbbell, "left2", "left1"), way("left2-left-left1", 2));
     let martinez = martinez(7);
     assert_eq!(between(&martinez, "E1", "E2"), way("E1-C1-C2-E2", 7));
     assert_eq!(between(&martinez, "E4", "E2"), way("E4-C2-E2", 2));
     assert_eq!(martinez.edges(), [2, 3, 4, 5]);
-    let counts = [path, line(4, FIBRE), ring(6, FIBRE), star(3, FIBRE), dumbbell]
+    let counts = [path, line(4, CABLE), ring(6, CABLE), star(3, CABLE), dumbbell]
         .map(|graph| (graph.nodes.len(), graph.links.len()));
     assert_eq!(counts, [(4, 6), (4, 6), (6, 12), (4, 6), (6, 10)]);
 }
@@ -71,7 +72,7 @@ fn ways(graph: &Graph, routes: &Routes, from: &str, to: &str) -> (usize, usize) 
 #[test]
 fn a_fat_tree_has_as_much_above_as_below() {
     for pods in [2, 4, 6, 8] {
-        let (graph, half) = (fat_tree(pods, FIBRE), pods / 2);
+        let (graph, half) = (fat_tree(pods, CABLE), pods / 2);
         let count = |tier: &str| graph.nodes.iter().filter(|n| n.name.starts_with(tier)).count();
         let [tor, agg, core] = ["tor", "agg", "core"].map(count);
         // Al-Fares, Loukissas and Vahdat: k/2 of both kinds in each of k pods, (k/2)^2 above.
@@ -85,7 +86,7 @@ fn a_fat_tree_has_as_much_above_as_below() {
             assert_eq!(graph.outgoing(node).len(), fibres as usize, "{tier}");
         }
     }
-    let graph = fat_tree(4, FIBRE);
+    let graph = fat_tree(4, CABLE);
     let routes = equal(&graph);
     assert_eq!(ways(&graph, &routes, "tor1-1", "tor1-2"), (2, 2));
     assert_eq!(ways(&graph, &routes, "tor1-1", "tor4-2"), (4, 4));
@@ -101,7 +102,7 @@ fn a_fat_tree_has_as_much_above_as_below() {
 
 #[test]
 fn leaves_and_spines_are_all_joined() {
-    let graph = leaf_spine(5, 3, FIBRE);
+    let graph = leaf_spine(5, 3, CABLE);
     assert_eq!((graph.nodes.len(), graph.links.len()), (8, 30));
     assert_eq!(graph.edges(), [0, 1, 2, 3, 4]);
     assert_eq!(ways(&graph, &equal(&graph), "leaf5", "leaf1"), (3, 2));
@@ -109,20 +110,20 @@ fn leaves_and_spines_are_all_joined() {
 
 #[test]
 fn a_torus_is_closed_in_each_dimension() {
-    let graph = torus(&[3, 5], FIBRE);
+    let graph = torus(&[3, 5], CABLE);
     assert_eq!((graph.nodes.len(), graph.links.len()), (15, 60));
     assert_eq!(between(&graph, "1-1", "1-5"), ("1-1-1-5".to_owned(), Span::from_ms(1)));
     assert_eq!(between(&graph, "1-1", "3-1"), ("1-1-3-1".to_owned(), Span::from_ms(1)));
     // As far as can be: 1 and 2 of 3 and 5, in any of 3 orders.
     assert_eq!(ways(&graph, &equal(&graph), "1-1", "2-3"), (3, 3));
     // Of two dimensions of 2 each node has two fibres: a square, not a circle of doubled ones.
-    let square = torus(&[2, 2], FIBRE);
+    let square = torus(&[2, 2], CABLE);
     assert_eq!((square.nodes.len(), square.links.len()), (4, 8));
     // A dimension alone is a ring, and four of two are a hypercube.
-    let alone = torus(&[6], FIBRE);
-    assert_eq!(alone.links.len(), ring(6, FIBRE).links.len());
-    assert_eq!(between(&alone, "1", "5").0, between(&ring(6, FIBRE), "1", "5").0);
-    let cube = torus(&[2, 2, 2, 2], FIBRE);
+    let alone = torus(&[6], CABLE);
+    assert_eq!(alone.links.len(), ring(6, CABLE).links.len());
+    assert_eq!(between(&alone, "1", "5").0, between(&ring(6, CABLE), "1", "5").0);
+    let cube = torus(&[2, 2, 2, 2], CABLE);
     assert_eq!((cube.nodes.len(), cube.links.len()), (16, 64));
     // 4! orders in which to turn four coordinates, of which sixteen are kept.
     assert_eq!(ways(&cube, &equal(&cube), "1-1-1-1", "2-2-2-2"), (16, 4));
@@ -166,9 +167,9 @@ fn the_core_of_nsfnet_is_what_most_routes_pass() {
 #[test]
 fn what_is_apart_is_named() {
     let nodes = ["a", "b", "c", "d"].map(|name| Node::new(name, Role::Both));
-    let graph = Graph::of_pairs(nodes.to_vec(), [(0, 1, FIBRE), (2, 3, FIBRE)]);
+    let graph = Graph::of_pairs(nodes.to_vec(), [(0, 1, CABLE), (2, 3, CABLE)]);
     assert_eq!(graph.separate(), Some(2));
-    let one_way = Graph::new(nodes[..2].to_vec(), vec![Link::new(0, 1, FIBRE)]);
+    let one_way = Graph::new(nodes[..2].to_vec(), vec![Link::new(0, 1, CABLE)]);
     assert_eq!(one_way.separate(), None);
     let error = Routes::new(&one_way, Metric::Hops, 1, &[]);
     assert_eq!(error, Err(RouteError::Unreachable { from: 1, to: 0, blocked: None }));
@@ -176,12 +177,12 @@ fn what_is_apart_is_named() {
 
 #[test]
 fn edge_nodes_do_not_switch() {
-    let mut graph = line(3, FIBRE);
+    let mut graph = line(3, CABLE);
     graph.nodes[1].role = Role::Edge;
     let error = Routes::new(&graph, Metric::Delay, 1, &[]);
     // The routes are found by destination, the lowest first.
     assert_eq!(error, Err(RouteError::Unreachable { from: 2, to: 0, blocked: Some(1) }));
-    let mut graph = ring(4, FIBRE);
+    let mut graph = ring(4, CABLE);
     graph.nodes[1].role = Role::Edge;
     assert_eq!(between(&graph, "1", "3").0, "1-4-3");
     assert_eq!(between(&graph, "2", "3").0, "2-3");
@@ -192,7 +193,7 @@ fn edge_nodes_do_not_switch() {
 
 #[test]
 fn explicit_routes_come_first() {
-    let graph = ring(5, FIBRE);
+    let graph = ring(5, CABLE);
     let hop = |from, to| graph.link_between(from, to).expect("adjacent");
     let around = vec![hop(0, 4), hop(4, 3), hop(3, 2), hop(2, 1)];
     for (count, expected) in
@@ -208,10 +209,10 @@ fn explicit_routes_come_first() {
 
 #[test]
 fn hops_and_delay_differ_where_a_chord_is_long() {
-    let chord = Fibre { delay: Span::from_ms(10), ..FIBRE };
-    let nodes = line(4, FIBRE).nodes;
+    let chord = Cable { fibre: Fibre::of(Span::from_ms(10)), ..CABLE };
+    let nodes = line(4, CABLE).nodes;
     let graph =
-        Graph::of_pairs(nodes, [(0, 1, FIBRE), (1, 2, FIBRE), (2, 3, FIBRE), (0, 3, chord)]);
+        Graph::of_pairs(nodes, [(0, 1, CABLE), (1, 2, CABLE), (2, 3, CABLE), (0, 3, chord)]);
     let by = |metric| {
         let routes = Routes::new(&graph, metric, 1, &[]).expect("connected");
         names(&graph, &routes.of(0, 3)[0])
@@ -221,9 +222,9 @@ fn hops_and_delay_differ_where_a_chord_is_long() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let graph = ring(1000, FIBRE);
+    let graph = ring(1000, CABLE);
     assert_eq!(Routes::new(&graph, Metric::Delay, 1, &[]), Err(RouteError::TooMany));
-    assert_eq!(Routes::new(&star(400, FIBRE), Metric::Delay, 9, &[]), Err(RouteError::TooMany));
+    assert_eq!(Routes::new(&star(400, CABLE), Metric::Delay, 9, &[]), Err(RouteError::TooMany));
 }
 
 /// All pairs of different nodes with hosts.
@@ -268,9 +269,9 @@ fn graphs(one_way: bool) -> impl Strategy<Value = Graph> {
                 (0..count).zip(&roles).map(|(n, &role)| Node::new(n.to_string(), role)).collect();
             let mut links = Vec::new();
             for (from, to, ms, one) in raw.into_iter().filter(|link| link.0 != link.1) {
-                let fibre = Fibre { delay: Span::from_ms(ms), ..FIBRE };
-                links.push(Link::new(from, to, fibre));
-                links.extend((!one).then(|| Link::new(to, from, fibre)));
+                let cable = Cable { fibre: Fibre::of(Span::from_ms(ms)), ..CABLE };
+                links.push(Link::new(from, to, cable));
+                links.extend((!one).then(|| Link::new(to, from, cable)));
             }
             Graph::new(nodes, links)
         })

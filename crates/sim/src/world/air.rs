@@ -41,11 +41,11 @@ impl World {
         match &lost.packet {
             Packet::Data(packet) => {
                 flow.lose(packet.transmission(), Loss::at_access(lost.cause, now));
-                flow.digest.add(now, 6, packet.seq);
+                flow.near.note(now, 6, packet.seq);
             }
             Packet::Ack(packet) => {
                 flow.lose_acks(packet, 1);
-                flow.digest.add(now, 7, packet.next);
+                flow.near.note(now, 7, packet.next);
             }
         }
         let queue = lost.cause == LossCause::WirelessQueue;

@@ -45,7 +45,7 @@ impl World {
 
     /// The network learns how much there is of a flow.
     fn has_written(&mut self, index: u32) {
-        let limit = self.hosts.flows[index as usize].sender.limit();
+        let limit = self.hosts.flows[index as usize].near.sender().limit();
         self.core.flows().supply(index, limit);
     }
 

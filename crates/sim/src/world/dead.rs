@@ -4,25 +4,34 @@
 use burstlab_units::Time;
 
 use super::World;
-use super::hosts::{Flow, is_dead};
+use super::hosts::{Flow, Hosts, is_dead};
 use crate::measure::DemandSummary;
 use crate::scenario::Ending;
 
 /// So many are named at most.
 const NAMED: usize = 5;
 
-impl World {
-    /// The connections that are dead now. Of a run beside which something goes on nobody knows.
-    fn dead(&self) -> Vec<&Flow> {
-        match self.outside {
-            Some(_) => Vec::new(),
-            None => self.hosts.live().filter(|flow| is_dead(&self.hosts, flow)).collect(),
-        }
-    }
+/// The connections that are dead, and those that ended before their time.
+pub(super) struct Dead<'a> {
+    hosts: &'a Hosts,
+    /// None where a program outside the run acts: nobody knows then.
+    dead: Vec<&'a Flow>,
+}
 
+impl World {
+    /// The connections that are dead now.
+    pub(super) fn dead(&self) -> Dead<'_> {
+        let known = self.outside.is_none();
+        let hosts = &self.hosts;
+        let dead = hosts.live().filter(|flow| known && is_dead(hosts, flow)).collect();
+        Dead { hosts: &self.hosts, dead }
+    }
+}
+
+impl Dead<'_> {
     /// Names the connections that are dead at the end of the run.
-    pub(super) fn dead_flows(&self) -> Option<String> {
-        let dead = self.dead();
+    pub(super) fn flows(&self) -> Option<String> {
+        let dead = &self.dead;
         let first = dead.first()?;
         let names: Vec<String> = dead.iter().take(NAMED).map(|flow| flow.id.to_string()).collect();
         let more = dead.len() - names.len();
@@ -40,7 +49,7 @@ impl World {
     }
 
     /// Names the flows whose connections ended before all was acknowledged, and says why.
-    pub(super) fn ended_flows(&self) -> Vec<String> {
+    pub(super) fn ended(&self) -> Vec<String> {
         let ended = || self.hosts.live().filter_map(|flow| Some((flow, flow.ended()?)));
         let one = |(flow, (at, why)): (&Flow, (Time, Ending))| {
             format!(
@@ -60,16 +69,17 @@ impl World {
     }
 
     /// How many listed flows, of those with an end, are dead and not received.
-    pub(super) fn dead_transfers(&self) -> usize {
-        let open = |flow: &&Flow| flow.bytes.is_some() && flow.received.is_none();
+    pub(super) fn transfers(&self) -> usize {
+        let open = |flow: &&Flow| flow.bytes.is_some() && flow.far.received().is_none();
         let listed = |flow: &&Flow| flow.demand.is_none() && open(flow);
         let ended = self.hosts.live().filter(listed).filter(|flow| flow.ended().is_some()).count();
-        ended + self.dead().into_iter().filter(listed).count()
+        ended + self.dead.iter().copied().filter(listed).count()
     }
 
     /// Whether all transfers of a demand that did not end are dead.
-    pub(super) fn is_dead_demand(&self, number: usize, demand: &DemandSummary) -> bool {
-        let of_it = |flow: &&&Flow| flow.demand == Some(number as u32) && flow.received.is_none();
-        self.dead().iter().filter(of_it).count() as u64 >= demand.censored
+    pub(super) fn is_demand(&self, number: usize, demand: &DemandSummary) -> bool {
+        let of_it =
+            |flow: &&&Flow| flow.demand == Some(number as u32) && flow.far.received().is_none();
+        self.dead.iter().filter(of_it).count() as u64 >= demand.censored
     }
 }

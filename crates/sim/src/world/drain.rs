@@ -76,8 +76,8 @@ impl World {
     fn measure(&mut self) {
         let span = self.measured_span();
         let under_way = self.hosts.demands.measured(self.now);
-        let listed = self.hosts.listed().filter(|flow| flow.start < self.now);
-        let finite = listed.filter(|flow| flow.bytes.is_some() && flow.completed.is_none());
+        let listed = self.hosts.listed().filter(|flow| flow.near.start() < self.now);
+        let finite = listed.filter(|flow| flow.bytes.is_some() && flow.near.completed().is_none());
         self.active = under_way + finite.count();
         self.core.measured(self.now);
         self.measured = Some(Box::new(Measured {
@@ -144,7 +144,7 @@ impl World {
         };
         let unended = demands.iter().enumerate().filter(|(_, demand)| demand.censored > 0);
         let of_demands = unended.map(|(number, demand)| {
-            let fix = if self.is_dead_demand(number, demand) { REPORT } else { fix };
+            let fix = if self.dead().is_demand(number, demand) { REPORT } else { fix };
             let DemandSummary { label, censored, cohort, .. } = demand;
             format!(
                 "demand {label}: {censored} of the {cohort} connections that began in the measured \
@@ -156,9 +156,9 @@ impl World {
         for flow in self.hosts.listed() {
             all += 1;
             finite += usize::from(flow.bytes.is_some());
-            open += usize::from(flow.bytes.is_some() && flow.received.is_none());
+            open += usize::from(flow.bytes.is_some() && flow.far.received().is_none());
         }
-        let fix = if open == self.dead_transfers() { REPORT } else { fix };
+        let fix = if open == self.dead().transfers() { REPORT } else { fix };
         let of_flows = (open > 0).then(|| {
             format!(
                 "flows: {open} of {finite} finite transfers were not received at the end; {fix}"

@@ -149,7 +149,7 @@ impl World {
         let scenario = &resolved.scenario;
         for index in 0..self.hosts.flows.len() as u32 {
             self.register(index);
-            let start = self.hosts.flows[index as usize].start;
+            let start = self.hosts.flows[index as usize].near.start();
             if start < Time::MAX && start < self.end {
                 self.context.queue.push(start, Rank::Timer, Event::Start(index));
             }

@@ -91,10 +91,10 @@ impl World {
         let now = self.now;
         let live = self.hosts.live().map(|flow| Reached {
             id: flow.id,
-            started_ps: flow.start.as_ps(),
+            started_ps: flow.near.start().as_ps(),
             bytes: flow.in_order(),
-            until_ps: flow.bytes.map(|_| flow.received.unwrap_or(now).as_ps()),
-            whole: flow.received.is_some(),
+            until_ps: flow.bytes.map(|_| flow.far.received().unwrap_or(now).as_ps()),
+            whole: flow.far.received().is_some(),
         });
         let mut all: Vec<Reached> = live.chain(self.hosts.demands.gone_by()).collect();
         all.sort_unstable_by_key(|one| one.id);

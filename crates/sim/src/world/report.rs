@@ -30,7 +30,7 @@ impl World {
     /// One digest of all that happened.
     fn gather_digests(&mut self) {
         let mut flows = self.hosts.demands.digest.clone();
-        self.hosts.live().for_each(|flow| flows.absorb(&flow.digest));
+        self.hosts.live().for_each(|flow| flows.absorb(flow.near.digest()));
         self.context.digest = self.context.digest.with(&flows);
     }
 
@@ -54,8 +54,9 @@ impl World {
         }
         let demand = self.close_demands(measured);
         let flows = self.flow_summaries(measured, most, &under_way.early_of);
-        warnings.extend(self.ended_flows());
-        warnings.extend(self.dead_flows());
+        let dead = self.dead();
+        warnings.extend(dead.ended());
+        warnings.extend(dead.flows());
         warnings.extend(self.censored(flows.len(), &demand));
         let mut summary = Summary {
             seed: random.0,

@@ -193,7 +193,7 @@ impl World {
         if !self.context.ahead.is_any() {
             return false;
         }
-        let count = match self.hosts.flows[link as usize].receiver.has_options() {
+        let count = match self.hosts.flows[link as usize].far.receiver().has_options() {
             true => self.receive_in_front(link),
             false => self.receive_lane(link),
         };
@@ -250,7 +250,7 @@ impl World {
     #[inline]
     fn answer_one(&mut self, ack: AckPacket) {
         if self.access.wireless.has(ack.flow, 1) {
-            self.hosts.flow(ack.flow).tally.acks_sent += 1;
+            self.hosts.flow(ack.flow).far.sends(1);
             self.on_air((Packet::Ack(ack), 1), false);
         } else {
             self.acknowledge(self.now, ack);
@@ -260,7 +260,7 @@ impl World {
     /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
     #[inline]
     fn acknowledge(&mut self, now: Time, packet: AckPacket) {
-        self.hosts.flow(packet.flow).tally.acks_sent += 1;
+        self.hosts.flow(packet.flow).far.sends(1);
         self.ack_on_wire(now, packet);
     }
 
@@ -354,7 +354,7 @@ impl World {
         if !self.context.ahead.is_any() {
             return false;
         }
-        let heard = match self.hosts.flows[link as usize].sender.has_options() {
+        let heard = match self.hosts.flows[link as usize].near.sender().has_options() {
             true => self.hear_in_front(link),
             false => self.hear_lane(link),
         };
@@ -527,8 +527,8 @@ impl World {
     /// An edge node writes ACKs for `number` in the name of the receiver of a flow.
     fn acknowledge_for(&mut self, index: u32, number: u64) {
         let flow = self.hosts.flow(index);
-        flow.tally.acks_sent += ACKS as u64;
-        let (id, size) = (flow.id, flow.receiver.ack_size());
+        flow.far.sends(ACKS as u64);
+        let (id, size) = (flow.id, flow.far.receiver().ack_size());
         let ack = Ack { next: number, sack: SackBlocks::NONE, size };
         for _ in 0..ACKS {
             let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack, None));

@@ -1,5 +1,7 @@
 //! Contention that a scenario injects: how often, where, what resolves it, what it leaves alone.
 
+use std::collections::BTreeMap;
+
 use burstlab_sim::{Column, NetworkSummary, Trace};
 use serde_json::{Value, json};
 
@@ -126,6 +128,40 @@ fn who_meets_it_depends_on_nothing_else() {
     let lossy = fates(lossy);
     let differ = plain.iter().zip(&lossy).filter(|(a, b)| a != b).count();
     assert_eq!((plain.len(), differ), (lossy.len(), plain.len() / 1000), "only those picked");
+}
+
+#[test]
+fn what_is_drawn_for_a_burst_hangs_on_no_other_node() {
+    let others = json!({"from": "4", "to": "1", "pattern": "cbr", "rate": "7 Mb/s",
+        "packet_size": "500 B"});
+    let drawn = |other: bool| {
+        let mut scenario = ring(&json!({
+            "network": {"routes_per_pair": 2, "route_choice": "random"},
+            "edge": {"wavelength": "random"}, "flows": [],
+            "core": {"injection": {"data": 0.05}, "contention": ["retransmission"]}}));
+        if other {
+            scenario["traffic"].as_array_mut().expect("a list").push(others.clone());
+        }
+        let output = run(&scenario, 1, BURSTS);
+        let column = |name| integers(table(&output, "bursts"), name);
+        let ends = column("closed_ps").into_iter().zip(column("from"));
+        let fates = column("cause").into_iter().zip(column("node")).zip(column("attempts"));
+        let mine = column("burst").into_iter().zip(ends).zip(fates);
+        let mine = mine.filter(|((_, (_, from)), _)| *from == 1);
+        let mine: BTreeMap<_, _> = mine.map(|((n, (at, _)), fate)| (n, (at, fate))).collect();
+        let hop = |name| integers(table(&output, "bursts_hops"), name);
+        let taken = hop("from").into_iter().zip(hop("wavelength"));
+        let hops = hop("burst").into_iter().zip(hop("hop").into_iter().zip(taken));
+        let hops = hops.filter_map(|(n, taken)| Some((mine.get(&n)?.0, taken)));
+        let mut hops: Vec<_> = hops.collect();
+        hops.sort_unstable();
+        let mut fates: Vec<_> = mine.into_values().collect();
+        fates.sort_unstable();
+        (fates, hops)
+    };
+    let (alone, together) = (drawn(false), drawn(true));
+    assert!(alone.0.len() > 39_000 && alone.1.len() > 100_000);
+    assert!(alone == together, "its route, its wavelength, and who meets contention");
 }
 
 #[test]

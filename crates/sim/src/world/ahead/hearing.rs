@@ -44,7 +44,7 @@ impl Host<AckPacket> for Hearing<'_> {
             return self.take_with_options(coming);
         }
         let leaving = &mut self.leaving;
-        self.flow.hear_in_order(coming, self.until, |now, seq, of| {
+        self.flow.near.hear_in_order(coming, self.until, |now, seq, of| {
             let at = leaving.wire.carry(now, of.0);
             leaving.put(at, seq, of);
         })
@@ -54,21 +54,23 @@ impl Host<AckPacket> for Hearing<'_> {
     fn end(self) {
         let Leaving { index, mut sending, core, context, .. } = self.leaving;
         sending.end(core, context);
-        self.flow.arm_sender(index, context);
+        self.flow.near.arm(index, context);
     }
 }
 
 impl Hearing<'_> {
     #[inline(always)]
     fn take_with_options(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
-        let Self { until, flow, released, leaving, .. } = self;
+        let Self { until, flow: Flow { near, carried, .. }, released, leaving, .. } = self;
+        let Some(carried) = carried else { return 0 };
         let (ack, count) = (&coming.train.first, coming.train.count);
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
         while taken < count && rest.at <= *until {
             let go = |at, seqs, of| leaving.let_go(at, seqs, of);
-            let mut heard = flow.hear_fast(&rest, *until, go);
+            let mut heard = near.hear_fast(carried, &rest, *until, go);
             if heard == 0 {
-                if !flow.hear_slowly(rest.at, (rest.first, ack.bytes()), released) {
+                let next = (rest.first, ack.bytes());
+                if !near.hear_slowly(carried, rest.at, next, released) {
                     break;
                 }
                 for sent in released.drain(..) {

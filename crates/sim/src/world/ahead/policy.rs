@@ -404,8 +404,7 @@ fn loss_notice_delay(resolved: &Resolved, listens: Listens) -> Option<Span> {
     let (graph, routes) = resolved.graph_and_routes();
     let fibres = &routes.of(0, graph.nodes.len() as u32 - 1)[0];
     let node = resolved.loss.data.node.min(fibres.len() - 1);
-    let before = fibres[..node].iter().map(|&fibre| graph.link(fibre).delay);
-    let reached = before.fold(Span::ZERO, |sum, delay| sum + delay);
+    let reached = graph.least_delay(&fibres[..node]);
     let at = match delay {
         NakDelay::None => reached,
         NakDelay::Path | NakDelay::Rtt => reached + scenario.access.delay,

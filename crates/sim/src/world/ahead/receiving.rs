@@ -42,7 +42,7 @@ impl Host<DataPacket> for Receiving<'_> {
     fn admits(&self, first: &DataPacket, at: Time) -> bool {
         first.flow == self.answering.index
             && match self.coming {
-                Coming::InOrder => self.flow.receiver.takes_fast(first.seq),
+                Coming::InOrder => self.flow.far.receiver().takes_fast(first.seq),
                 Coming::Behind => self.flow.takes_behind(first.seq) && at <= self.until,
                 Coming::WithOptions => self.flow.receives_fast(first),
             }
@@ -51,31 +51,37 @@ impl Host<DataPacket> for Receiving<'_> {
     #[inline(always)]
     fn take(&mut self, coming: &TimedTrain<DataPacket>) -> u32 {
         let Self { now, until, flow, acks, answering, .. } = self;
-        match self.coming {
-            Coming::InOrder => flow.receive_in_order(coming, *until, |acks| {
+        let taken = match self.coming {
+            Coming::InOrder => flow.far.receive_in_order(coming, *until, |acks| {
                 let first = AckPacket::plain(answering.index, acks.first, answering.size);
                 answering.send(&TimedTrain::of(acks, first));
             }),
-            Coming::Behind => self.take_behind(coming),
-            Coming::WithOptions => flow.receive_fast((*now, *until), coming, acks, answering),
+            Coming::Behind => return self.take_behind(coming),
+            Coming::WithOptions => {
+                let Flow { far, carried, kind, .. } = &mut **flow;
+                let Some(carried) = carried else { return 0 };
+                let bytes = Bytes::new(kind.data_of(coming.train.first.bytes().get()));
+                far.receive_fast((*now, *until), (coming, bytes), carried, acks, answering)
+            }
+        };
+        if taken > 0 {
+            flow.may_have_all(coming.at(taken - 1));
         }
+        taken
     }
 
     #[inline(always)]
     fn end(mut self) {
         self.answering.end();
-        self.flow.arm_receiver(self.answering.index, self.answering.context);
+        self.flow.far.arm(self.answering.index, self.answering.context);
     }
 }
 
 impl Receiving<'_> {
     fn take_behind(&mut self, coming: &TimedTrain<DataPacket>) -> u32 {
-        let first = &coming.train.first;
-        let run = coming.run(first.seq);
-        let behind = self.flow.receive_behind((self.now, self.until), &run);
+        let behind = self.flow.far.receive_behind((self.now, self.until), coming);
         let Some((taken, ack)) = behind else { return 0 };
-        self.flow.count(u64::from(taken), first.bytes().get() * u64::from(taken));
-        self.flow.tally.acks_sent += u64::from(taken);
+        let run = coming.run(coming.train.first.seq);
         let acks = PacketRun { count: taken, step: u32::from(!ack.sack.is_empty()), ..run };
         let first = AckPacket::new(self.answering.index, NO_ROW, &ack);
         self.answering.send(&TimedTrain::of(&acks, first));

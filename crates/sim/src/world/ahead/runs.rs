@@ -86,9 +86,9 @@ impl World {
         if clear && !link.is_clear() || wire.is_bounded() {
             return None;
         }
-        let (coming, until) = if flow.receiver.has_options() {
+        let (coming, until) = if flow.far.receiver().has_options() {
             (Coming::WithOptions, ahead.data_with_options(flow))
-        } else if flow.receiver.takes_fast(seq) {
+        } else if flow.far.receiver().takes_fast(seq) {
             (Coming::InOrder, ahead.data(*now, flow, context.next_message(index)))
         } else {
             (Coming::Behind, ahead.data_behind(flow, context.next_message(index)))
@@ -98,7 +98,7 @@ impl World {
             return None;
         }
         let queue = core.ack_queue(index, ahead)?;
-        let (size, train, next) = (flow.receiver.ack_size(), None, (Time::MAX, 0));
+        let (size, train, next) = (flow.far.receiver().ack_size(), None, (Time::MAX, 0));
         let answering = Answering { index, queue, size, train, next, wire, core, context };
         let acks = &mut hosts.full_acks;
         let host = Receiving { now: *now, until, coming, flow, link, acks, answering };
@@ -116,8 +116,11 @@ impl World {
         let flow = &mut hosts.flows[index as usize];
         let link = &mut access.ack_down[index as usize];
         let Link { wire, .. } = &mut access.data_up[index as usize];
-        let options = flow.sender.has_options();
-        if !options && !flow.sender.is_fast() || clear && !link.is_clear() || wire.is_bounded() {
+        let options = flow.near.sender().has_options();
+        if !options && !flow.near.sender().is_fast()
+            || clear && !link.is_clear()
+            || wire.is_bounded()
+        {
             return None;
         }
         let until = context.ahead.acks(flow, context.next_message(index));
@@ -178,16 +181,17 @@ impl World {
     pub(in crate::world) fn receive_one(&mut self, at: Time, packet: &DataPacket) -> bool {
         let (index, context) = (packet.flow, &mut self.context);
         let flow = &mut self.hosts.flows[index as usize];
-        if !flow.receiver.takes_fast(packet.seq) {
+        if !flow.far.receiver().takes_fast(packet.seq) {
             return false;
         }
         let until = context.ahead.data(self.now, flow, context.next_message(index));
-        let (mut next, size) = (None, flow.receiver.ack_size());
+        let (mut next, size) = (None, flow.far.receiver().ack_size());
         let coming = TimedTrain::one(at, *packet);
-        if flow.receive_in_order(&coming, until, |acks| next = Some(acks.first)) == 0 {
+        if flow.far.receive_in_order(&coming, until, |acks| next = Some(acks.first)) == 0 {
             return false;
         }
-        flow.arm_receiver(index, context);
+        flow.may_have_all(at);
+        flow.far.arm(index, context);
         if let Some(next) = next {
             self.ack_on_wire(at, AckPacket::plain(index, next, size));
         }
@@ -200,18 +204,18 @@ impl World {
     pub(in crate::world) fn hear_one(&mut self, at: Time, ack: &AckPacket) -> bool {
         let (index, context) = (ack.flow, &mut self.context);
         let flow = &mut self.hosts.flows[index as usize];
-        if !ack.is_plain() || !flow.sender.is_fast() {
+        if !ack.is_plain() || !flow.near.sender().is_fast() {
             return false;
         }
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
-        let heard = flow.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
+        let heard = flow.near.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
             released.push(DataPacket::first(index, seq, size, cwnd));
         });
         if heard == 0 {
             return false;
         }
-        flow.arm_sender(index, context);
+        flow.near.arm(index, context);
         let link = self.near_link(index);
         let mut released = std::mem::take(&mut self.hosts.released);
         released.drain(..).for_each(|packet| self.send(at, link, packet));

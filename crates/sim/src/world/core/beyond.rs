@@ -124,16 +124,15 @@ impl<'a> Beyond<'a> {
         scope.step((now, slot), Step::Spared, (link, Span::ZERO));
         let Common { plan, bursts, .. } = &mut *scope.common;
         let burst = bursts.get_mut(slot);
-        let (on, back) = (plan.reach(burst, burst.route.len()), plan.reach(burst, hop));
-        let rest = Span::from_ps(on.as_ps() - back.as_ps());
         let leaves = match burst.reservations.get(hop) {
             Some(held) => held.departs,
             // An ingress that gives up lets it go at once.
             None if cause == LossCause::Blocked => burst.arrives.max(now),
             None => burst.arrives,
         };
-        burst.lands = (leaves + rest + burst.left).max(now) + late;
-        burst.arrives = leaves + rest;
+        // It takes no wavelength, and no failure stops it.
+        burst.arrives = plan.fibres.signal_over(&burst.route[hop..], leaves);
+        burst.lands = (burst.arrives + burst.left).max(now) + late;
         burst.beside = true;
         let departs = std::mem::replace(&mut burst.hop, burst.route.len()) == 0;
         let lands = burst.lands;
@@ -175,11 +174,11 @@ impl<'a> Beyond<'a> {
     /// Something happens in an outage.
     pub(super) fn outage(&mut self, now: Time, event: u32) {
         let Common { plan, bursts, fates, .. } = &mut *self.scope.common;
-        match fates.happens(event) {
+        match fates.happens(event, &mut plan.fibres) {
             (_, Phase::Up) => {}
             (_, Phase::KnownDown | Phase::KnownUp) => plan.reroute(&fates.outages().avoided()),
             (number, Phase::Down) => {
-                for (slot, hop) in fates.outages().struck(number, now, (plan, bursts)) {
+                for (slot, hop) in fates.outages().struck(number, now, bursts) {
                     self.strike(now, (slot, hop));
                 }
             }
@@ -238,13 +237,10 @@ impl Beyond<'_> {
     pub(super) fn take(&mut self, mut closed: Closed<'_>) {
         let Self { fabric, scope } = self;
         let (now, spaced, known) = (closed.at, closed.spaced, closed.prescribed.take());
-        let (scheduled_loss, turn) = match known {
-            Some(loss) => (loss, 0),
-            None => {
-                let firsts = closed.payload.data.iter().map(|train| &train.first);
-                scope.common.fates.prescribe((closed.at, closed.kind), firsts)
-            }
-        };
+        let scheduled_loss = known.unwrap_or_else(|| {
+            let firsts = closed.payload.data.iter().map(|train| &train.first);
+            scope.common.fates.prescribe((closed.at, closed.kind), firsts)
+        });
         if let Fabric::Exclusive(fabric) = &mut **fabric
             && known.is_none()
             && fabric.offer_ahead(&mut closed, scheduled_loss.is_some(), scope)
@@ -255,7 +251,7 @@ impl Beyond<'_> {
         let Common { plan, flows, bursts, account, .. } = &mut *scope.common;
         let slot = bursts.open(&mut closed);
         let burst = bursts.get_mut(slot);
-        (burst.scheduled_loss, burst.turn) = (scheduled_loss, turn);
+        burst.scheduled_loss = scheduled_loss;
         if closed.drawn {
             account.drawn(closed.bytes);
         } else {

@@ -1,5 +1,6 @@
 //! Bursts of a mesh, in slots that are used again.
 
+use burstlab_kernel::Stream;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +55,9 @@ pub(super) struct Reservation {
     pub(super) wavelength: u32,
     /// When the reservation begins.
     pub(super) start: Time,
-    /// When the first bit of the burst leaves.
+    /// When the first bit of the burst leaves, and when it is at the end of the fibre.
     pub(super) departs: Time,
+    pub(super) arrives: Time,
     /// How much of the burst passes here: what was not cut before or here.
     pub(super) passes: Span,
 }
@@ -66,8 +68,9 @@ pub(in crate::world) struct Burst {
     /// Its number in the run, from 1; 0: the slot is free.
     pub(super) number: u64,
     pub(super) kind: BurstKind,
-    /// Its number among the bursts of its kind, as they close, from 1; 0: not counted.
-    pub(super) turn: u64,
+    /// Its number among the bursts of its kind that its ingress sends, from 1; on a way of its own
+    /// 0.
+    pub(super) ordinal: u64,
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) class: u32,
@@ -138,6 +141,13 @@ impl Reservation {
 }
 
 impl Burst {
+    /// A draw for it: of its ingress, its kind and its ordinal, and so of no other node; `nth` is
+    /// below so many.
+    pub(super) fn draws(&self, stream: Stream, (nth, below): (u64, u64)) -> f64 {
+        let ordinal = self.ordinal << 2 | self.kind as u64;
+        stream.of(u64::from(self.from)).uniforms(ordinal * below + nth)[0]
+    }
+
     /// What its reservations are marked with.
     pub(super) fn owner(&self, slot: u32) -> u64 {
         self.number << SLOT_BITS | u64::from(slot)

@@ -1,7 +1,8 @@
 //! What bursts cross: nodes and fibres, the routes over them, and what the scenario says of all.
-//! Everybody reads it; only a failure changes it, as routes are found anew.
+//! Everybody reads it; only failures change it: fibres, and routes as they are found anew.
 
-use burstlab_units::Span;
+use burstlab_optical::Fibres;
+use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::burst::Burst;
@@ -20,6 +21,7 @@ pub(super) struct Plan {
     /// Not stored: the scenario has its nodes and fibres, which no event changes.
     #[serde(skip)]
     pub(super) graph: Graph,
+    pub(super) fibres: Fibres,
     /// Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     pub(super) rules: Rules,
@@ -31,6 +33,7 @@ impl Plan {
         let (graph, routes) = resolved.graph_and_routes();
         Self {
             scenario: resolved.scenario.clone(),
+            fibres: graph.fibres(),
             graph,
             rules: Rules::new(&resolved.scenario, &resolved.assembly),
             routes: CurrentRoutes::new(routes),
@@ -76,10 +79,9 @@ impl Plan {
         (link.from + 1, link.to + 1)
     }
 
-    /// Propagation over the first `hops` fibres of a burst's way.
-    pub(super) fn reach(&self, burst: &Burst, hops: usize) -> Span {
-        let route = burst.route[..hops].iter();
-        route.fold(Span::ZERO, |sum, &link| sum + self.graph.link(link).delay)
+    /// When a signal that a node sends at `sent` is at the ingress of a burst, `hops` fibres back.
+    pub(super) fn back(&self, burst: &Burst, hops: usize, sent: Time) -> Time {
+        self.fibres.signal_back(&burst.route[..hops], sent)
     }
 
     /// What a burst is called.

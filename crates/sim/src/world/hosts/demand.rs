@@ -324,7 +324,7 @@ impl Hosts {
         outcome.completed += 1;
         self.demands.active[flow.from as usize] -= 1;
         if told {
-            outcome.done(now.since(flow.start), flow.written());
+            outcome.done(now.since(flow.near.start()), flow.near.written());
         }
         let settled = flow.settled();
         if !settled {
@@ -337,7 +337,7 @@ impl Hosts {
     pub(in crate::world) fn vacate(&mut self, slot: u32) {
         let flow = &mut self.flows[slot as usize];
         self.demands.gone.add(&flow.tally());
-        self.demands.digest.absorb(&flow.digest);
+        self.demands.digest.absorb(flow.near.digest());
         flow.vacate();
         self.demands.free.push(slot);
     }
@@ -394,7 +394,7 @@ fn row(
     ideal: &Ideal,
     (bursts, bursts_lost): (u64, u64),
 ) -> ConnectionRow {
-    let counters = flow.sender.counters();
+    let counters = flow.near.sender().counters();
     let bytes = flow.bytes.unwrap_or_default();
     ConnectionRow {
         id: flow.id,
@@ -402,9 +402,9 @@ fn row(
         from: flow.from,
         to: flow.to,
         class: flow.kind.class,
-        started: flow.start,
-        received: flow.received,
-        completed: flow.completed,
+        started: flow.near.start(),
+        received: flow.far.received(),
+        completed: flow.near.completed(),
         bytes,
         ideal: ideal.of(&flow.kind, (flow.from, flow.to), bytes),
         packets_sent: flow.tally().sent,

@@ -30,7 +30,7 @@ impl Ideal {
         let edges = graph.edges();
         for &from in &edges {
             for &to in edges.iter().filter(|&&to| to != from) {
-                let ways = routes.of(from, to).iter().map(|route| graph.delay(route));
+                let ways = routes.of(from, to).iter().map(|route| graph.least_delay(route));
                 let inside = ways.min().unwrap_or_default();
                 delays[from as usize * nodes + to as usize] = outside + inside;
             }

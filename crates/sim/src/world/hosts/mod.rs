@@ -4,7 +4,6 @@
 mod arrivals;
 mod connection;
 mod demand;
-mod full_ahead;
 mod ideal;
 mod option_table;
 mod options;
@@ -19,9 +18,8 @@ use burstlab_kernel::{RandomSource, Stream};
 use burstlab_tcp::{FullAck, Transmission};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::connection::{Achieved, Flow};
+pub(super) use self::connection::{Achieved, AckOutlet, Flow};
 use self::demand::Demands;
-pub(super) use self::full_ahead::AckOutlet;
 pub(super) use self::stack::{FAR, NEAR, is_dead};
 use super::packet::{AckPacket, DataPacket};
 use crate::scenario::{Resolved, ScenarioError};

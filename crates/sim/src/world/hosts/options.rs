@@ -108,7 +108,7 @@ impl Flow {
     #[inline]
     pub(in crate::world) fn carry(&mut self, now: Time, sent: &Transmission, nth: u16) {
         if let Some(carried) = &mut self.carried {
-            carried.send(sent.seq, nth, self.sender.options(now, sent));
+            carried.send(sent.seq, nth, self.near.sender().options(now, sent));
         }
     }
 
@@ -128,8 +128,8 @@ impl Flow {
         let carried = self.carried.as_mut().and_then(|one| one.hear(ack.next, ack.nth));
         self.hears_alone(now, ack.next);
         match carried {
-            Some(options) => self.sender.on_full_ack(now, &ack.ack(), &options, out),
-            None => self.sender.on_ack(now, &ack.ack(), out),
+            Some(options) => self.near.sender_mut().on_full_ack(now, &ack.ack(), &options, out),
+            None => self.near.sender_mut().on_ack(now, &ack.ack(), out),
         }
     }
 
@@ -141,7 +141,7 @@ impl Flow {
         out: &mut Vec<Transmission>,
     ) {
         let options = self.carried.as_ref().map(|one| one.aboard).unwrap_or_default();
-        self.sender.on_full_ack_with_data(now, &ack.ack(), &options, out);
+        self.near.sender_mut().on_full_ack_with_data(now, &ack.ack(), &options, out);
     }
 
     /// Whether a queue that marks with this chance marks a packet.
@@ -183,16 +183,16 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow as usize];
         let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
         let probe = carried.is_some_and(|options| options.flags.probe);
-        let again = packet.nth > 1 || flow.receiver.next() == 0 || probe;
+        let again = packet.nth > 1 || flow.far.receiver().next() == 0 || probe;
         let handshake = packet.seq == 0 && !again;
         if handshake {
-            flow.receiver.on_handshake(now);
+            flow.far.receiver_mut().on_handshake(now);
         } else {
             let bytes = flow.kind.data_of(u64::from(packet.size));
             let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
-            let next = flow.receiver.next();
+            let next = flow.far.receiver().next();
             let options = carried.unwrap_or_default();
-            flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
+            flow.far.receiver_mut().on_packet(now, data, &options, &mut self.full_acks);
             flow.has_taken(now, next);
         }
         self.answer_full(now, packet.flow, context)
@@ -205,7 +205,7 @@ impl Hosts {
         index: u32,
         context: &mut Context,
     ) -> Option<AckPacket> {
-        self.flows[index as usize].receiver.on_full_timeout(now, &mut self.full_acks);
+        self.flows[index as usize].far.receiver_mut().on_full_timeout(now, &mut self.full_acks);
         self.answer_full(now, index, context)
     }
 
@@ -217,7 +217,7 @@ impl Hosts {
         context: &mut Context,
     ) -> Option<AckPacket> {
         let flow = &mut self.flows[index as usize];
-        flow.arm_receiver(index, context);
+        flow.far.arm(index, context);
         let mut first = None;
         for (ack, options) in self.full_acks.drain(..) {
             let sent = SentRow::Ack(&ack, Some(options.window));

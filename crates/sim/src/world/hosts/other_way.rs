@@ -87,14 +87,6 @@ impl Flow {
     fn takes_opened(&mut self) -> Option<Time> {
         self.other.as_mut().and_then(|other| other.opened.take())
     }
-
-    /// It is to begin at `at`, with its writes.
-    fn begin(&mut self, at: Time) {
-        self.start = at;
-        for (due, _) in self.writes.iter_mut().flatten() {
-            *due = at + due.since(Time::ZERO);
-        }
-    }
 }
 
 /// How long after the arrival of all of the other direction a flow begins to write, if it replies.
@@ -105,7 +97,7 @@ pub(super) fn replies(flow: &Flow) -> Option<Span> {
 /// All of the other direction has arrived `now`: the flow back replies, if it does so.
 pub(super) fn begin_to_reply(flow: &mut Flow, now: Time) {
     if let Some(wait) = replies(flow) {
-        flow.begin(now.saturating_add(wait));
+        flow.near.begin(now.saturating_add(wait));
     }
 }
 
@@ -133,8 +125,8 @@ impl Hosts {
     pub(in crate::world) fn reserve(&mut self, index: u32, coming: Option<u64>) {
         let flow = &self.flows[index as usize];
         let (Some(other), Some(_)) = (flow.other_way(), &flow.carried) else { return };
-        let blocks = flow.receiver.block_bytes(coming);
-        self.flows[other as usize].sender.reserve(blocks);
+        let blocks = flow.far.receiver().block_bytes(coming);
+        self.flows[other as usize].near.sender_mut().reserve(blocks);
     }
 
     /// A data packet is at its receiver; returns whether an ACK is to go now. It waits for a
@@ -147,18 +139,18 @@ impl Hosts {
     ) -> bool {
         let flow = &mut self.flows[packet.flow as usize];
         let Some(slot) = flow.other_way() else { return false };
-        let received = flow.received;
+        let received = flow.far.received();
         flow.arrives(now, packet, context);
         let due = match flow.carried {
             None => flow.receives(now, packet.seq).map(|ack| (ack, AckOptions::default())),
             Some(_) => self.take_full_segment(now, packet, slot),
         };
         let flow = &mut self.flows[packet.flow as usize];
-        flow.arm_receiver(packet.flow, context);
-        let complete = flow.received != received;
+        flow.far.arm(packet.flow, context);
+        let complete = flow.far.received() != received;
         let back = &mut self.flows[slot as usize];
         // Whoever has not been heard yet answers a SYN with a SYN alone, again by its timer.
-        let unheard = back.goes_back() && back.sender.highest_acked().is_none();
+        let unheard = back.goes_back() && back.near.sender().highest_acked().is_none();
         let due = due.filter(|_| !unheard);
         let now_due = due.is_some();
         if unheard {
@@ -168,7 +160,7 @@ impl Hosts {
             other.due = due;
             if let Some(wait) = other.replies.filter(|_| complete) {
                 let at = now.saturating_add(wait);
-                back.begin(at);
+                back.near.begin(at);
                 context.queue.push(at, Rank::Timer, Event::Start(slot));
             }
         }
@@ -180,27 +172,27 @@ impl Hosts {
     /// at this host.
     fn take_full_segment(&mut self, now: Time, packet: &DataPacket, other: u32) -> Option<FullAck> {
         let sender = &mut self.flows[other as usize];
-        let (known, opened) = (sender.sender.known_round_trip(), sender.takes_opened());
+        let (known, opened) = (sender.near.sender().known_round_trip(), sender.takes_opened());
         let flow = &mut self.flows[packet.flow as usize];
         if let Some(at) = opened {
-            flow.receiver.on_handshake(at);
+            flow.far.receiver_mut().on_handshake(at);
         }
         if let Some(known) = known {
-            flow.receiver.know_round_trip(known);
+            flow.far.receiver_mut().know_round_trip(known);
         }
         let blocks = flow.other.as_mut().map_or(0, |other| std::mem::take(&mut other.blocks));
         let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
         let options = carried.unwrap_or_default();
         if packet.seq == 0 && flow.goes_back() {
-            flow.receiver.on_answer(now, &options, &mut self.full_acks);
+            flow.far.receiver_mut().on_answer(now, &options, &mut self.full_acks);
         } else {
             let bytes = flow.kind.data_of(u64::from(packet.size - blocks));
             let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
-            let next = flow.receiver.next();
-            flow.receiver.note_blocks(u64::from(blocks));
-            flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
+            let next = flow.far.receiver().next();
+            flow.far.receiver_mut().note_blocks(u64::from(blocks));
+            flow.far.receiver_mut().on_packet(now, data, &options, &mut self.full_acks);
             if packet.seq == 0 {
-                flow.receiver.leave_syn();
+                flow.far.receiver_mut().leave_syn();
             }
             flow.has_taken(now, next);
         }
@@ -216,7 +208,7 @@ impl Hosts {
         context: &Context,
     ) -> Option<SenderBefore> {
         let back = &self.flows[index as usize];
-        let opens = back.goes_back() && back.sender.counters().segments_sent == 0;
+        let opens = back.goes_back() && back.near.sender().counters().segments_sent == 0;
         opens.then(|| self.start(now, index, context))
     }
 
@@ -230,7 +222,7 @@ impl Hosts {
     ) -> Option<FullAck> {
         let other = self.flows[index as usize].other.as_mut()?;
         let (slot, due, opened) = (other.slot, other.due.take(), other.opened.take());
-        let receiver = &mut self.flows[slot as usize].receiver;
+        let receiver = self.flows[slot as usize].far.receiver_mut();
         if let Some(at) = opened {
             receiver.on_handshake(at);
         }
@@ -257,9 +249,9 @@ impl Hosts {
     ) {
         let Some(slot) = self.flows[packet.flow as usize].other_way() else { return };
         let acked = &self.flows[slot as usize];
-        let window = acked.receiver.has_options().then_some(options.window);
+        let window = acked.far.receiver().has_options().then_some(options.window);
         context.recorder.carries(packet.row, acked.id, ack, window);
-        let blocks = blocks_of(ack, acked.receiver.ack_size()).get() as u32;
+        let blocks = blocks_of(ack, acked.far.receiver().ack_size()).get() as u32;
         if let Some(other) = &mut self.flows[packet.flow as usize].other {
             let ack = AckPacket::new(slot, NO_ROW, ack);
             let aboard = CarriedAck { ack, options: *options, blocks };

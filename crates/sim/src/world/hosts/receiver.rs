@@ -1,48 +1,12 @@
 //! What happens at a receiver: a segment comes, or its delayed ACK is due.
 
-use burstlab_tcp::{Ack, PacketRun};
+use burstlab_tcp::Ack;
 use burstlab_units::Time;
 
-use super::{Flow, Hosts};
+use super::Hosts;
 use crate::measure::SentRow;
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket};
-use crate::world::train::TimedTrain;
-
-impl Flow {
-    /// Segments will be at the receiver: takes those in front that come in order and by `until`,
-    /// and hands its ACKs `out`; returns how many.
-    #[inline(always)]
-    pub(in crate::world) fn receive_in_order(
-        &mut self,
-        coming: &TimedTrain<DataPacket>,
-        until: Time,
-        mut out: impl FnMut(&PacketRun),
-    ) -> u32 {
-        let first = &coming.train.first;
-        let (mut run, mut all) = (coming.run(first.seq), 0);
-        loop {
-            let received = self.receiver.take(&run, until);
-            let taken = received.segments;
-            if taken == 0 {
-                return all;
-            }
-            if self.has_received() {
-                self.received = Some(run.time(taken - 1));
-            }
-            self.count(u64::from(taken), first.bytes().get() * u64::from(taken));
-            if let Some(acks) = &received.acks {
-                self.tally.acks_sent += u64::from(acks.count);
-                out(acks);
-            }
-            all += taken;
-            if taken == run.count {
-                return all;
-            }
-            run = run.behind(taken);
-        }
-    }
-}
 
 impl Hosts {
     /// A data packet is at its receiver; returns the ACK that is sent now, if there is one.
@@ -60,7 +24,7 @@ impl Hosts {
             return self.receive_full(now, packet, context);
         }
         let ack = flow.receives(now, packet.seq);
-        flow.arm_receiver(packet.flow, context);
+        flow.far.arm(packet.flow, context);
         self.answer(now, packet.flow, ack, context)
     }
 
@@ -88,17 +52,17 @@ impl Hosts {
         context: &mut Context,
     ) -> Option<AckPacket> {
         let flow = &mut self.flows[index as usize];
-        if !flow.receiver_alarm_due(now) {
+        if !flow.far.alarm_due(now) {
             context.stale += 1;
             return None;
         }
-        let due = flow.receiver.poll_timeout().is_some_and(|at| at <= now);
+        let due = flow.far.receiver().poll_timeout().is_some_and(|at| at <= now);
         context.stale += u64::from(!due);
         if due && flow.carried.is_some() {
             return self.full_timer(now, index, context);
         }
-        let ack = if due { flow.receiver.on_timeout(now) } else { None };
-        flow.arm_receiver(index, context);
+        let ack = if due { flow.far.receiver_mut().on_timeout(now) } else { None };
+        flow.far.arm(index, context);
         self.answer(now, index, ack, context)
     }
 }

@@ -149,7 +149,7 @@ impl Stack {
 
     /// Whether neither host has an alarm, and no packet is in flight.
     fn rests(&self, flow: &Flow) -> bool {
-        self.is_silent() && flow.tally.is_settled()
+        self.is_silent() && flow.tally().is_settled()
     }
 
     /// A data packet is lost; returns whether the sender still waits for it.
@@ -243,7 +243,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
             stack: stack.clone(),
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
-            writes: flow.writes.iter().flatten().rev().copied().collect(),
+            writes: flow.near.writes().collect(),
             back: pair.get(1).map(written_back),
             streams: entry.streams,
             ecn: entry.ecn,
@@ -263,10 +263,10 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
 fn written_back(flow: &Flow) -> Back {
     let reply = replies(flow);
     let wait = reply.unwrap_or_default();
-    let writes = match &flow.writes {
-        Some(writes) => writes.iter().rev().map(|&(at, bytes)| (at + wait, bytes)).collect(),
-        None if reply.is_some() => vec![(Time::ZERO + wait, u64::MAX)],
-        None => vec![(flow.start, u64::MAX)],
+    let writes = match (flow.near.is_endless(), reply) {
+        (false, _) => flow.near.writes().map(|(at, bytes)| (at + wait, bytes)).collect(),
+        (true, Some(_)) => vec![(Time::ZERO + wait, u64::MAX)],
+        (true, None) => vec![(flow.near.start(), u64::MAX)],
     };
     Back { bytes: flow.bytes, writes, reply: reply.is_some() }
 }
@@ -344,13 +344,12 @@ impl Hosts {
         context.recorder.delivered(packet.row(), now);
         let (side, number) = match packet {
             Packet::Data(packet) => {
-                flow.tally.delivered += 1;
-                flow.tally.delivered_bytes += u64::from(packet.size);
+                flow.far.count(1, u64::from(packet.size));
                 (FAR, packet.seq)
             }
             Packet::Ack(packet) => {
                 flow.tally.acks_delivered += 1;
-                flow.digest.add(now, 2, packet.next);
+                flow.near.note(now, 2, packet.next);
                 (NEAR, packet.next - 1)
             }
         };
@@ -426,7 +425,7 @@ impl Hosts {
             self.stack_says(index, side, &datagram, context);
         }
         let flow = &mut self.flows[index as usize];
-        flow.digest.add(now, 8, size);
+        flow.near.note(now, 8, size);
         let carried = flow.stack.as_ref().is_some_and(|stack| stack.ecn);
         let ecn = if carried { ecn } else { Ecn::NotEct };
         let sent = Kept { packet: datagram, cargo, ecn };
@@ -463,7 +462,7 @@ impl Hosts {
         let ssthresh = state.ssthresh.map_or(f64::NAN, in_packets);
         let flow = &mut self.flows[index as usize];
         flow.tally.sent += 1;
-        flow.digest.add(now, 1, seq);
+        flow.near.note(now, 1, seq);
         let (retransmission, flags) = (false, SegmentFlags::default());
         let sent = Transmission { seq, size, retransmission, cwnd, ssthresh, flags };
         let row = context.recorder.sent(now, flow.id, &SentRow::Data(&sent, 1));

@@ -7,15 +7,11 @@ use burstlab_tcp::PacketRun;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::loss::Causes;
-
 /// What a receiver has taken ahead of the clock.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TakenAhead {
     /// In order; what has come leaves at the front.
     runs: VecDeque<PacketRun>,
-    /// Segments whose last transmission was lost before an earlier one came, and when that does.
-    missing: Vec<(Time, u64)>,
 }
 
 impl TakenAhead {
@@ -28,35 +24,17 @@ impl TakenAhead {
         self.runs.push_back(run);
     }
 
-    /// The last transmission of `seq` is lost at `now`; answers whether the receiver, which has
-    /// taken an earlier one, waits for that until later.
-    pub(super) fn misses(&mut self, now: Time, seq: u64) -> bool {
+    /// When `seq` comes, if it was taken ahead of the clock.
+    pub(super) fn comes(&self, seq: u64) -> Option<Time> {
         let place = self.runs.partition_point(|run| run.number(run.count - 1) < seq);
         let run = self.runs.get(place).filter(|run| run.first <= seq);
-        let comes = run.map(|run| run.time((seq - run.first) as u32)).filter(|&at| at > now);
-        self.missing.extend(comes.map(|at| (at, seq)));
-        comes.is_some()
-    }
-
-    /// The time is `now`: what has come is not missing any more.
-    #[inline]
-    pub(super) fn settle(&mut self, now: Time, causes: &mut Causes) {
-        if !self.missing.is_empty() {
-            self.missing.retain(|&(at, seq)| {
-                let comes = at <= now;
-                if comes {
-                    causes.found(seq);
-                }
-                !comes
-            });
-        }
+        run.map(|run| run.time((seq - run.first) as u32))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::loss::{Loss, LossCause};
     use burstlab_units::Span;
 
     fn at(ps: u64) -> Time {
@@ -64,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_before_it_comes_is_missing_until_then() {
+    fn each_segment_comes_at_its_time_until_it_is_there() {
         let mut ahead = TakenAhead::default();
         let run = |first, start| PacketRun {
             first,
@@ -75,18 +53,8 @@ mod tests {
         };
         ahead.take(at(0), run(5, 100));
         ahead.take(at(0), run(8, 200));
-        let mut causes = Causes::default();
-        for seq in 4..12 {
-            if ahead.misses(at(110), seq) {
-                causes.lost(seq, Loss::at_access(LossCause::Scripted, at(110)));
-            }
-        }
-        let missing = |causes: &Causes| causes.among(0..99).map(|(seq, _)| seq).collect::<Vec<_>>();
-        assert_eq!(missing(&causes), [7, 8, 9, 10]);
-        ahead.settle(at(209), &mut causes);
-        assert_eq!(missing(&causes), [9, 10]);
-        ahead.settle(at(220), &mut causes);
-        assert!(missing(&causes).is_empty() && ahead.missing.is_empty());
+        let comes = [4, 5, 7, 8, 10, 11].map(|seq| ahead.comes(seq));
+        assert_eq!(comes, [None, Some(at(100)), Some(at(120)), Some(at(200)), Some(at(220)), None]);
         ahead.take(at(121), run(11, 300));
         assert_eq!(ahead.runs.len(), 2);
     }

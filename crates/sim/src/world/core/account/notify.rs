@@ -1,11 +1,12 @@
 //! Who is told what of a burst, and when: burst ACKs and burst NAKs as nodes write them.
 
 use burstlab_kernel::Rank;
+use burstlab_optical::Fibres;
 use burstlab_tcp::{NakDelay, Notice};
 use burstlab_units::{Span, Time};
 
 use super::Account;
-use crate::scenario::{NoticeTransport, Scenario};
+use crate::scenario::NoticeTransport;
 use crate::world::context::Context;
 use crate::world::core::burst::Burst;
 use crate::world::core::flows::{Address, Flows};
@@ -39,17 +40,17 @@ impl Account {
         }
     }
 
-    /// They hear of a burst that is closed and lands, all at once, `whole` away.
+    /// They hear of a burst that is closed and lands, all at once, at the end of a route.
     pub(crate) fn tell_ahead(
         &self,
         plan: &Plan,
-        (number, payload, whole): (u64, &Payload, Span),
+        (number, payload, route): (u64, &Payload, &[u32]),
         passage: &Passage,
         flows: &Flows,
         context: &mut Context,
     ) {
         if self.tells(payload.kind()) {
-            let desk = NoticeDesk::of_route(&plan.scenario, whole, Span::ZERO, whole);
+            let desk = NoticeDesk::of_route(plan, route, route.len());
             desk.notify(number, payload, passage, flows, context);
         }
     }
@@ -62,38 +63,39 @@ fn tell_senders(
     flows: &Flows,
     context: &mut Context,
 ) {
-    let (hops, all) = (burst.hop.min(burst.route.len()), burst.route.len());
-    let (back, whole) = (plan.reach(burst, hops), plan.reach(burst, all));
-    let on = Span::from_ps(whole.as_ps() - back.as_ps());
-    let desk = NoticeDesk::of_route(&plan.scenario, back, on, whole);
+    let desk = NoticeDesk::of_route(plan, &burst.route, burst.hop);
     desk.notify(burst.number, &burst.payload, passage, flows, context);
 }
 
 /// The edge and core nodes as far as they write to senders: who is told what, and when.
-struct NoticeDesk {
-    /// From the dropping node back to the ingress.
-    from_node: Span,
-    /// From the egress back to the ingress.
-    from_egress: Span,
-    /// From the dropping node on to the egress, and from there back to the ingress.
-    round: Span,
+struct NoticeDesk<'a> {
+    fibres: &'a Fibres,
+    /// From the ingress of the burst to its egress, and how much of it lies before the dropping
+    /// node.
+    route: &'a [u32],
+    hops: usize,
     /// The access links of senders and of receivers; of a flow back they change places.
     access: [Span; 2],
     in_band: bool,
 }
 
-impl NoticeDesk {
-    /// For a burst of a mesh: `back` is the way from where it is lost to its ingress, `on` the way
-    /// from there to its egress, `home` the way of the ACKs.
-    fn of_route(scenario: &Scenario, back: Span, on: Span, home: Span) -> Self {
+impl<'a> NoticeDesk<'a> {
+    /// For a burst of this route, which is lost behind so many fibres if at all.
+    fn of_route(plan: &'a Plan, route: &'a [u32], hops: usize) -> Self {
+        let scenario = &plan.scenario;
         let (_, receiver, _) = scenario.access.receiver_side();
         Self {
-            from_node: back,
-            from_egress: home,
-            round: on + home,
+            fibres: &plan.fibres,
+            route,
+            hops: hops.min(route.len()),
             access: [scenario.access.delay, receiver],
             in_band: scenario.edge.notices == NoticeTransport::InBand,
         }
+    }
+
+    /// When what leaves the egress at `sent` is at the ingress.
+    fn home(&self, sent: Time) -> Time {
+        self.fibres.signal_back(self.route, sent)
     }
 
     /// Writes to each listening sender of a burst what becomes of it.
@@ -135,15 +137,17 @@ impl NoticeDesk {
                 self.send(at, back, message(Notice::Left), context);
             }
             if let Some(at) = passage.arrives.filter(|_| listens.arrived) {
-                self.send(at + self.from_egress, back, message(Notice::Arrived), context);
+                self.send(self.home(at), back, message(Notice::Arrived), context);
             }
             match (passage.lost, listens.dropped) {
                 (Some(at), Some(NakDelay::Path)) => {
-                    self.send(at + self.from_node, back, message(Notice::Dropped), context);
+                    let at = self.fibres.signal_back(&self.route[..self.hops], at);
+                    self.send(at, back, message(Notice::Dropped), context);
                 }
                 (Some(at), Some(NakDelay::Rtt)) => {
                     let receiver = self.access[usize::from(!back)];
-                    let at = at + self.round + receiver + receiver;
+                    let there = self.fibres.signal_over(&self.route[self.hops..], at);
+                    let at = self.home(there + receiver + receiver);
                     self.send(at, back, message(Notice::Dropped), context);
                 }
                 (Some(at), Some(NakDelay::None)) => {

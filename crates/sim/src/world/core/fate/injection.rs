@@ -1,5 +1,5 @@
-//! Contention that the scenario injects. Who meets it depends on the number of the burst among
-//! those of its kind, the attempt and the hop alone.
+//! Contention that the scenario injects. Who meets it depends on the ingress of the burst, its
+//! number among those of its kind there, the attempt and the hop alone.
 
 use burstlab_kernel::{RandomSource, Stream};
 use serde::{Deserialize, Serialize};
@@ -45,8 +45,8 @@ impl Injection {
         };
         let most = (1 << BITS) - 1;
         let attempt = u64::from(burst.attempts).min(most);
-        let ordinal = burst.turn << (2 * BITS) | attempt << BITS | hop.min(most);
-        let [hit, place] = stream.uniforms(ordinal);
+        let ordinal = burst.ordinal << (2 * BITS) | attempt << BITS | hop.min(most);
+        let [hit, place] = stream.of(u64::from(burst.from)).uniforms(ordinal);
         let here = match self.per {
             InjectedPer::Burst => {
                 let places = burst.planned - self.first;

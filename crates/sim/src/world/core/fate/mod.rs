@@ -8,6 +8,7 @@ mod script;
 mod surgery;
 
 use burstlab_kernel::RandomSource;
+use burstlab_optical::Fibres;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -62,37 +63,36 @@ impl Fates {
     }
 
     /// Something happens in an outage: which one, and what.
-    pub(crate) fn happens(&mut self, event: u32) -> (usize, Phase) {
-        self.outages.happens(event)
+    pub(crate) fn happens(&mut self, event: u32, fibres: &mut Fibres) -> (usize, Phase) {
+        self.outages.happens(event, fibres)
     }
 
     /// What happens to a burst at this hop, now.
     #[inline]
-    pub(crate) fn meets(&self, burst: &Burst) -> Option<Met> {
+    pub(crate) fn meets(&self, burst: &Burst, fibres: &Fibres) -> Option<Met> {
         if let Some(cause) = burst.loss_here() {
             return Some(Met::Loss(cause));
         }
-        if self.outages.is_down(burst.route[burst.hop]) {
+        if fibres.arrives(burst.route[burst.hop], burst.arrives).is_none() {
             return Some(Met::Dark);
         }
         let injects = self.injection.as_ref().is_some_and(|rule| rule.meets(burst));
         injects.then_some(Met::Contention)
     }
 
-    /// The next burst of a kind is closed, at `at`: what is prescribed for it, and its number among
-    /// these.
+    /// The next burst of a kind is closed, at `at`: what is prescribed for it.
     #[inline]
     pub(crate) fn prescribe<'a>(
         &mut self,
         (at, kind): (Time, BurstKind),
         firsts: impl Iterator<Item = &'a DataPacket>,
-    ) -> (ScheduledLoss, u64) {
+    ) -> ScheduledLoss {
         let rule = match kind {
             BurstKind::Data => &mut self.data,
             BurstKind::Ack => &mut self.acks,
-            BurstKind::Background => return (None, 0),
+            BurstKind::Background => return None,
         };
-        (rule.next(at, firsts), rule.closed())
+        rule.next(at, firsts)
     }
 
     /// So many bursts of a kind are closed of which none [is lost](Self::spares).

@@ -1,13 +1,13 @@
 //! Fibres that are down for a while: what is on them is lost, and routes follow later.
 
 use burstlab_kernel::Rank;
+use burstlab_optical::Fibres;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::{Outage, Resolved};
 use crate::world::context::Context;
 use crate::world::core::burst::Bursts;
-use crate::world::core::plan::Plan;
 use crate::world::events::BurstEvent;
 
 /// The outages of a scenario, and what they make of each fibre.
@@ -16,9 +16,7 @@ pub(crate) struct Outages {
     /// Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     all: Vec<Outage>,
-    /// By fibre, how many outages it is down by; empty where there are none.
-    down: Vec<u32>,
-    /// The same as routes know it.
+    /// By fibre, how many outages it is down by, as routes know it; empty where there are none.
     known: Vec<u32>,
 }
 
@@ -38,19 +36,13 @@ pub(crate) enum Phase {
 impl Outages {
     pub(super) fn new(resolved: &Resolved, links: usize) -> Self {
         let all = resolved.failures.clone();
-        let each = if all.is_empty() { Vec::new() } else { vec![0; links] };
-        Self { all, down: each.clone(), known: each }
+        let known = if all.is_empty() { Vec::new() } else { vec![0; links] };
+        Self { all, known }
     }
 
     /// Takes what is not stored from those of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.all = fresh.all;
-    }
-
-    /// Whether a fibre is down.
-    #[inline]
-    pub(crate) fn is_down(&self, link: u32) -> bool {
-        self.down.get(link as usize).is_some_and(|&outages| outages > 0)
     }
 
     /// How much of the time from `start` to `end` a fibre was up, from 0 to 1; of no time, 1.
@@ -83,12 +75,12 @@ impl Outages {
     }
 
     /// Something happens in an outage: which one, and what.
-    pub(crate) fn happens(&mut self, event: u32) -> (usize, Phase) {
+    pub(crate) fn happens(&mut self, event: u32, fibres: &mut Fibres) -> (usize, Phase) {
         let (number, phase) = ((event / 4) as usize, PHASES[event as usize % 4]);
         for &link in &self.all[number].links {
             match phase {
-                Phase::Down => self.down[link as usize] += 1,
-                Phase::Up => self.down[link as usize] -= 1,
+                Phase::Down => fibres.fails(link),
+                Phase::Up => fibres.recovers(link),
                 Phase::KnownDown => self.known[link as usize] += 1,
                 Phase::KnownUp => self.known[link as usize] -= 1,
             }
@@ -98,18 +90,13 @@ impl Outages {
 
     /// The bursts that an outage strikes which begins at `now`, each with its hop: those on the
     /// fibres, and those whose turn comes while the fibres are down.
-    pub(crate) fn struck(
-        &self,
-        number: usize,
-        now: Time,
-        (plan, bursts): (&Plan, &Bursts),
-    ) -> Vec<(u32, usize)> {
+    pub(crate) fn struck(&self, number: usize, now: Time, bursts: &Bursts) -> Vec<(u32, usize)> {
         let Outage { links, up, .. } = &self.all[number];
         let until = up.map_or(Time::MAX, |up| Time::ZERO + up);
         let mut struck = Vec::new();
         for (slot, burst) in bursts.all().filter(|(_, burst)| !burst.beside) {
             let hit = burst.reservations.iter().position(|held| {
-                let over = held.departs + held.passes + plan.graph.link(held.link).delay;
+                let over = held.arrives + held.passes;
                 links.binary_search(&held.link).is_ok() && over > now && held.departs < until
             });
             struck.extend(hit.map(|hop| (slot, hop)));

@@ -39,10 +39,6 @@ impl LossSchedule {
         self.closed += bursts;
     }
 
-    pub(super) fn closed(&self) -> u64 {
-        self.closed
-    }
-
     /// The next burst is closed, at `at`: whether it is lost, for what it is or for its first
     /// packets.
     #[inline]

@@ -3,9 +3,10 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::slotted::DropCause;
-use burstlab_units::{Span, Time};
+use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::edge::Pair;
 use super::{InFlight, Ops};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, RateEvent, RateRow};
@@ -28,8 +29,9 @@ pub(super) struct Notice {
     loss: f64,
     /// Segments that were in the slot: slot of the flow, its number, the segment.
     segments: Vec<(u32, u32, u64)>,
-    /// Time from the drop to the edge.
-    delay: Span,
+    /// The pair of edges whose slot it was, and the fibres that the slot had crossed.
+    pair: u32,
+    hops: u32,
     /// When it leaves by itself at the latest.
     leaves: Time,
 }
@@ -99,22 +101,21 @@ impl Ops {
         &mut self,
         slot: u64,
         link: u32,
-        (pair, hop): (u32, u32),
+        (pair, hops): (u32, u32),
         left: u64,
         segments: Vec<(u32, u32, u64)>,
         context: &mut Context,
     ) {
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let now = self.clock.start(slot);
-        let pair = &self.pairs[pair as usize];
-        let back = &pair.route[..hop as usize];
-        let delay = dlcc.notification_delay.unwrap_or_else(|| self.fixed.graph.delay(back));
+        let Pair { route, ends, .. } = &self.pairs[pair as usize];
+        let (back, (edge, to)) = (&route[..hops as usize], *ends);
         let ends = back.last().map(|&last| self.fixed.graph.link(last));
         let home = ends.and_then(|last| self.fixed.graph.link_between(last.to, last.from));
         let loss = self.fibres[link as usize].descriptor.loss_rate(slot);
-        let ((edge, to), leaves) = (pair.ends, now + dlcc.piggyback_wait);
+        let leaves = now + dlcc.piggyback_wait;
         let left = self.clock.start(left);
-        let notice = Notice { edge, to, left, link, loss, segments, delay, leaves };
+        let notice = Notice { edge, to, left, link, loss, segments, pair, hops, leaves };
         self.tally.notifications += 1;
         match (dlcc.notification, home) {
             (Notification::Piggybacked, Some(home)) => {
@@ -127,7 +128,10 @@ impl Ops {
     }
 
     fn leaves_by_itself(&mut self, now: Time, notice: Notice, context: &mut Context) {
-        let at = now + notice.delay;
+        let given = self.fixed.rules.dlcc.as_ref().and_then(|dlcc| dlcc.notification_delay);
+        let back = &self.pairs[notice.pair as usize].route[..notice.hops as usize];
+        let by_fibre = || self.fixed.fibres.signal_back(back, now);
+        let at = given.map_or_else(by_fibre, |delay| now + delay);
         let slot = self.free_notices.pop().unwrap_or_else(|| {
             self.notices.push(None);
             self.notices.len() as u32 - 1

@@ -1,14 +1,14 @@
 //! The buffers of the edge nodes, and the rates at which they are served.
 
-use burstlab_kernel::Rank;
+use burstlab_kernel::{Rank, Stream};
 use burstlab_optical::slotted::{
     Negotiation, Pacer, RateCut, Reading, Reassembly, Slotter, Smoother,
 };
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::Ops;
 use super::report::PairTally;
+use super::{Fixed, Ops};
 use crate::measure::{RateEvent, RateRow};
 use crate::scenario::Phase;
 use crate::world::context::Context;
@@ -39,6 +39,25 @@ pub(super) struct Smooth {
     pub(super) holds: bool,
 }
 
+impl Fixed {
+    /// A number of two edge nodes, of which every other two have another.
+    fn key_of(&self, ends: (u32, u32)) -> u64 {
+        u64::from(ends.0) * self.graph.nodes.len() as u64 + u64::from(ends.1)
+    }
+
+    /// How many units of its first interval have passed when a buffer comes to be.
+    fn phase_of(&self, ends: (u32, u32), draws: &Stream) -> u32 {
+        let smoothing = &self.rules.smoothing;
+        match smoothing.phase {
+            Phase::Common => 0,
+            Phase::Drawn => {
+                let [drawn, _] = draws.uniforms(self.key_of(ends));
+                ((drawn * f64::from(smoothing.units)) as u32).min(smoothing.units - 1)
+            }
+        }
+    }
+}
+
 impl Ops {
     /// A packet enters the buffer between two edge nodes.
     #[inline]
@@ -53,7 +72,7 @@ impl Ops {
         let number = self.pair_of(ends);
         if self.fills(now, number, packet) {
             let due = self.pairs[number as usize].pacer.due();
-            self.wake(ends.0, due, context);
+            self.calendar.wake(ends.0, due, context);
         }
     }
 
@@ -97,7 +116,7 @@ impl Ops {
         let least = smoothing.min_rate.expect("a scenario that was read has one");
         let smooth = (!self.fixed.unsmoothed[ends.0 as usize]).then(|| Smooth {
             smoother: Smoother::new(smoothing.weight, smoothing.units, unit)
-                .in_phase(self.phase_of(ends)),
+                .in_phase(self.fixed.phase_of(ends, &self.negotiations)),
             rate: RateCut::new(reading, least, least),
             mark: 0.0,
             holds: false,
@@ -117,23 +136,6 @@ impl Ops {
         number
     }
 
-    /// A number of two edge nodes, of which every other two have another.
-    fn key_of(&self, ends: (u32, u32)) -> u64 {
-        u64::from(ends.0) * self.nodes.len() as u64 + u64::from(ends.1)
-    }
-
-    /// How many units of its first interval have passed when a buffer comes to be.
-    fn phase_of(&self, ends: (u32, u32)) -> u32 {
-        let smoothing = &self.fixed.rules.smoothing;
-        match smoothing.phase {
-            Phase::Common => 0,
-            Phase::Drawn => {
-                let [drawn, _] = self.negotiations.uniforms(self.key_of(ends));
-                ((drawn * f64::from(smoothing.units)) as u32).min(smoothing.units - 1)
-            }
-        }
-    }
-
     /// Puts those that negotiate at the end of a unit in order, by number and what they ask for.
     fn in_turn(&self, asking: &mut [(usize, f64, f64)]) {
         if asking.len() < 2 {
@@ -148,7 +150,7 @@ impl Ops {
             Phase::Drawn => {
                 let every = (self.nodes.len() as u64).pow(2);
                 let turn = |number: usize| {
-                    let key = self.key_of(self.pairs[number].ends);
+                    let key = self.fixed.key_of(self.pairs[number].ends);
                     let ordinal = self.units.wrapping_mul(every).wrapping_add(key);
                     self.negotiations.uniforms(ordinal)[1]
                 };
@@ -247,10 +249,10 @@ impl Ops {
         let (node, after) = (pair.ends.0, self.clock.after(now));
         if !pair.buffer.is_empty() {
             let due = pair.pacer.due().max(after);
-            self.wake(node, due, context);
+            self.calendar.wake(node, due, context);
         }
         if let Some(coming) = self.next_in(node) {
-            self.wake(node, coming.max(after), context);
+            self.calendar.wake(node, coming.max(after), context);
         }
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Ops;
+use super::{Fixed, Ops};
 use crate::world::context::Context;
 use crate::world::core::flows::Address;
 use crate::world::packet::{DataPacket, Packet};
@@ -80,6 +80,19 @@ impl Ingress {
     }
 }
 
+impl Fixed {
+    /// Whether something holds of the delay of the first fibres of any route.
+    fn any_way_back(&self, holds: impl Fn(Span) -> bool) -> bool {
+        let edges = self.graph.edges();
+        let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+        let mut routes = ends
+            .filter(|(from, to)| from != to)
+            .filter_map(|(from, to)| self.routes.of(from, to).first());
+        let holds = |way: &[u32]| self.graph.steady_delay(way).is_none_or(&holds);
+        routes.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
+    }
+}
+
 impl Ops {
     /// Whether the rate of a buffer may change at the very instant at which a slot begins, until
     /// `end`. A buffer that may then send before the next slot does so in this one if its node has
@@ -98,19 +111,9 @@ impl Ops {
                     .iter()
                     .any(|at| at.as_ps().is_multiple_of(slot))
             };
-            dlcc.notification_delay.map_or_else(|| self.any_way_back(meets), meets)
+            dlcc.notification_delay.map_or_else(|| self.fixed.any_way_back(meets), meets)
         });
         both <= u128::from(end.as_ps()) || cut_in_step
-    }
-
-    /// Whether something holds of the delay of the first fibres of any route.
-    fn any_way_back(&self, holds: impl Fn(Span) -> bool) -> bool {
-        let (graph, edges) = (&self.fixed.graph, self.fixed.graph.edges());
-        let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-        let mut routes = ends
-            .filter(|(from, to)| from != to)
-            .filter_map(|(from, to)| self.fixed.routes.of(from, to).first());
-        routes.any(|route| (1..=route.len()).any(|hops| holds(graph.delay(&route[..hops]))))
     }
 
     /// A data packet will be at its first edge node at `at`; returns whether it need not be told
@@ -132,7 +135,7 @@ impl Ops {
         let pair = &self.pairs[number as usize];
         if pair.buffer.is_empty() {
             let slot = self.clock.after(at).max(pair.pacer.due());
-            self.wake(from, slot, context);
+            self.calendar.wake(from, slot, context);
         }
         true
     }

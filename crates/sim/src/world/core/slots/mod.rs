@@ -3,6 +3,7 @@
 //! ahead is no event: when a packet is at its edge node, when an optical packet has crossed its
 //! last fibre, and when an ACK that travels beside the slots is home.
 
+mod calendar;
 mod dlcc;
 mod edge;
 mod ingress;
@@ -14,12 +15,14 @@ mod switching;
 use std::collections::{BTreeMap, VecDeque};
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream, Ticket};
+use burstlab_optical::Fibres;
 use burstlab_optical::slotted::{
     AckProxy, Admission, Cell, Descriptor, ProxyRules, SlotClock, Switch,
 };
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use self::calendar::Calendar;
 use self::dlcc::Notice;
 use self::edge::Pair;
 use self::ingress::{Ingress, Moment};
@@ -126,8 +129,6 @@ struct Fibre {
     flying: VecDeque<(u64, u32)>,
     /// How many of it have come to their egress at its end.
     ending: u32,
-    /// Slots that it takes.
-    slots: u64,
     /// Which output of its node it begins at.
     port: u32,
     descriptor: Descriptor,
@@ -144,12 +145,27 @@ struct Fibre {
 #[derive(Clone, Debug, Default)]
 struct Fixed {
     graph: Graph,
+    fibres: Fibres,
     routes: Routes,
     rules: Rules,
     /// Rules of the edge for connections, if it writes ACKs.
     proxy: Option<ProxyRules>,
     /// Edge nodes that do not smooth.
     unsmoothed: Vec<bool>,
+}
+
+impl Fixed {
+    /// The slot in which what leaves on a fibre in slot `slot` is at its end. None ever fails.
+    #[inline]
+    fn crosses(&self, clock: SlotClock, slot: u64, link: u32) -> u64 {
+        clock.synchronised(slot, self.fibres.signal(link, clock.start(slot)))
+    }
+
+    /// Whether ACKs travel beside the slots.
+    #[inline]
+    fn frees_acks(&self) -> bool {
+        self.rules.acks == AckWay::Free
+    }
 }
 
 /// What an edge knows of a connection.
@@ -173,10 +189,7 @@ pub(in crate::world) struct Ops {
     pub(super) effects: Effects,
     clock: SlotClock,
     nodes: Vec<Node>,
-    /// By node: the slot in which it has something to do next.
-    due: Vec<u64>,
-    /// The slots that have events, the next one last.
-    queued: Vec<u64>,
+    calendar: Calendar,
     /// Whether something happens at this instant before the nodes that are still to come in it.
     at_once: bool,
     /// What came before this to an edge node came before what happens.
@@ -243,7 +256,6 @@ impl Ops {
             fibres.push(Fibre {
                 flying: VecDeque::new(),
                 ending: 0,
-                slots: clock.over(link.delay),
                 port,
                 descriptor: descriptor(&rules.congestion, clock, link.wavelengths),
                 waiting: Vec::new(),
@@ -263,8 +275,7 @@ impl Ops {
             effects: Effects::default(),
             markers,
             clock,
-            due: vec![u64::MAX; nodes.len()],
-            queued: Vec::new(),
+            calendar: Calendar::new(clock, nodes.len()),
             at_once: false,
             present: (Time::ZERO, 0),
             ingress: Ingress::new(nodes.len()),
@@ -290,41 +301,13 @@ impl Ops {
             landed: Vec::new(),
             ready: Vec::new(),
             asking: Vec::new(),
-            fixed: Fixed { graph, routes, rules, proxy, unsmoothed },
+            fixed: Fixed { fibres: graph.fibres(), graph, routes, rules, proxy, unsmoothed },
         })
     }
 
     /// Takes what is not stored from a network of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.fixed = fresh.fixed;
-    }
-
-    /// Whether ACKs travel beside the slots.
-    #[inline]
-    pub(super) fn frees_acks(&self) -> bool {
-        self.fixed.rules.acks == AckWay::Free
-    }
-
-    /// Sees to it that `node` has an event for slot `slot`, or one before.
-    #[inline]
-    fn wake(&mut self, node: u32, slot: u64, context: &mut Context) {
-        let due = &mut self.due[node as usize];
-        if slot < *due {
-            *due = slot;
-            self.queue_slot(slot, context);
-        }
-    }
-
-    /// Sees to it that there is an event for slot `slot`, or one before. While a slot goes on it is
-    /// the next one itself, so that nothing is queued behind it until it is done.
-    #[inline]
-    fn queue_slot(&mut self, slot: u64, context: &mut Context) {
-        if self.queued.last().is_none_or(|&next| slot < next) {
-            self.queued.push(slot);
-            let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.number());
-            let event = SlotEvent::Begins.of(0);
-            context.queue.push_at(self.clock.start(slot), ticket, event);
-        }
     }
 
     /// A packet is at its first edge node.
@@ -365,7 +348,7 @@ impl Ops {
     ) -> Expected {
         let &Address { from, to, .. } = self.flows.address(packet.flow);
         let route = &self.fixed.routes.of(to, from)[0];
-        let at = at + self.fixed.graph.delay(route);
+        let at = self.fixed.fibres.signal_over(route, at);
         let alone = self.home.get(packet.flow as usize).is_none_or(Lane::is_empty);
         let alone = alone && self.fixed.proxy.is_none();
         if alone && at <= context.ahead.landing(ACKS) {

@@ -54,7 +54,7 @@ impl Network for Ops {
     fn promises(&self, run: &Run, ahead: &Lookahead) -> Promises {
         let last = (Time::ZERO + run.duration + run.drain.unwrap_or_default()).before();
         let in_step = ahead.is_allowed() && self.changes_in_step(last);
-        Promises::Slots { in_step, passes: self.fixed.proxy.is_none() || self.frees_acks() }
+        Promises::Slots { in_step, passes: self.fixed.proxy.is_none() || self.fixed.frees_acks() }
     }
 
     #[inline]
@@ -108,7 +108,7 @@ impl Network for Ops {
 
     #[inline]
     fn expects_ack(&mut self, at: Time, packet: AckPacket, context: &mut Context) -> Expected {
-        if self.frees_acks() { self.ack_flies(at, packet, context) } else { Expected::Comes }
+        if self.fixed.frees_acks() { self.ack_flies(at, packet, context) } else { Expected::Comes }
     }
 
     fn numbered(&self) -> [u64; 2] {

@@ -85,13 +85,14 @@ impl Ops {
         let rest = self.pairs[pair].route[hop..].to_vec();
         self.cells.get(cell).hop += rest.len() as u32;
         self.nodes[node as usize].switch.leaves_beside();
-        let on: u64 = rest.iter().map(|&link| self.fibres[link as usize].slots).sum();
-        let at = slot + on + self.late(cell, context);
+        let on = |slot, &link: &u32| self.fixed.crosses(self.clock, slot, link);
+        let there = rest.iter().fold(slot, on);
+        let at = there + self.late(cell, context);
         let last = *rest.last().unwrap_or(&link);
         self.fibres[last as usize].flies(at, cell, true);
         self.fronts[last as usize] = self.fronts[last as usize].min(at);
         let to = self.fixed.graph.link(last).to;
-        self.wake(to, at, context);
+        self.calendar.wake(to, at, context);
         true
     }
 

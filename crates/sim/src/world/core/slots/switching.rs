@@ -136,9 +136,9 @@ impl Ops {
         flying.hop += 1;
         let ends = self.pairs[flying.pair as usize].route.len() == flying.hop as usize;
         let late = self.late(cell, context);
+        let at = self.fixed.crosses(self.clock, slot, link) + late;
         let fibre = &mut self.fibres[link as usize];
         fibre.tally.carried += 1;
-        let at = slot + fibre.slots + late;
         let waiting = !fibre.waiting.is_empty();
         // Whatever crossed the fibre before has landed, so that the order stays that of the slots.
         let alone = ends && fibre.ending == 0 && context.surgery.is_empty();
@@ -149,7 +149,7 @@ impl Ops {
             fibre.flies(at, cell, ends);
             self.fronts[link as usize] = self.fronts[link as usize].min(at);
             let to = self.fixed.graph.link(link).to;
-            self.wake(to, at, context);
+            self.calendar.wake(to, at, context);
         }
         if waiting {
             self.flush(self.clock.start(slot), link, context);
@@ -263,7 +263,7 @@ impl Ops {
             next = next.min(coming.max(slot + 1));
         }
         if next < u64::MAX {
-            self.wake(node, next, context);
+            self.calendar.wake(node, next, context);
         }
     }
 }
@@ -274,16 +274,15 @@ impl Ops {
     /// another event.
     #[inline]
     pub(super) fn slot_begins(&mut self, context: &mut Context) {
-        let slot = *self.queued.last().expect("a slot that begins is queued");
+        let slot = self.calendar.begins();
         let mut landed = std::mem::take(&mut self.landed);
         let mut idle = true;
         self.at_once = false;
-        for node in 0..self.due.len() {
-            if self.due[node] != slot {
+        for node in 0..self.nodes.len() {
+            if !self.calendar.calls(node, slot) {
                 continue;
             }
             idle = false;
-            self.due[node] = u64::MAX;
             self.slot(node as u32, slot, context, &mut landed);
             // All of a slot is there when the next one begins.
             let (now, at) = (self.clock.start(slot), self.clock.start(slot + 1));
@@ -298,11 +297,7 @@ impl Ops {
         }
         self.landed = landed;
         context.stale += u64::from(idle);
-        self.queued.pop();
-        let next = self.due.iter().fold(u64::MAX, |next, &due| next.min(due));
-        if next < u64::MAX {
-            self.queue_slot(next, context);
-        }
+        self.calendar.is_over(context);
     }
 
     /// All of a cell is at its egress at `at`. An edge that writes ACKs looks at those of receivers

@@ -37,11 +37,11 @@ impl Flow {
         if let Some(stack) = &mut self.stack {
             stack.warmed_up();
         }
-        let rtt = self.sender.rtt();
+        let rtt = self.near.sender().rtt();
         self.before = Before {
-            segments: self.receiver.delivered(),
-            early: self.receiver.early(),
-            bytes: self.tally.delivered_bytes,
+            segments: self.far.receiver().delivered(),
+            early: self.far.receiver().early(),
+            bytes: self.far.got().bytes,
             round_trips: rtt.samples,
             round_trip: rtt.total,
         };
@@ -58,17 +58,17 @@ impl Flow {
             let run = |&(from, to): &(u64, u64)| bytes(to.min(up_to) - 1) - bytes(from - 1);
             runs.iter().filter(|(from, _)| *from < up_to).map(run).sum()
         };
-        let in_order = bytes(self.receiver.delivered()) - bytes(self.before.segments);
+        let in_order = bytes(self.far.receiver().delivered()) - bytes(self.before.segments);
         let early = &self.before.early;
-        let arrived = in_order + sum(&self.receiver.early(), u64::MAX) - sum(early, u64::MAX);
-        let rtt = self.sender.rtt();
+        let arrived = in_order + sum(&self.far.receiver().early(), u64::MAX) - sum(early, u64::MAX);
+        let rtt = self.near.sender().rtt();
         let round_trips = rtt.samples - self.before.round_trips;
         let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
         if let Some(stack) = &self.stack {
             let (bytes, round_trips, rtt_s) = stack.achieved();
             return Achieved {
                 goodput_bps: rate(bytes),
-                throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
+                throughput_bps: rate(self.far.got().bytes - self.before.bytes),
                 bytes_delivered: bytes,
                 bytes_in_order: bytes,
                 segments: 0,
@@ -77,11 +77,11 @@ impl Flow {
             };
         }
         Achieved {
-            goodput_bps: rate(in_order - sum(early, self.receiver.next())),
-            throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
+            goodput_bps: rate(in_order - sum(early, self.far.receiver().next())),
+            throughput_bps: rate(self.far.got().bytes - self.before.bytes),
             bytes_delivered: arrived,
             bytes_in_order: in_order,
-            segments: self.receiver.delivered() - self.before.segments,
+            segments: self.far.receiver().delivered() - self.before.segments,
             rtt_s: (round_trips > 0).then(|| round_trip / round_trips as f64),
             round_trips,
         }
@@ -89,12 +89,12 @@ impl Flow {
 
     /// Bytes of application data that are in order at its receiver.
     pub(in crate::world) fn in_order(&self) -> u64 {
-        self.bytes_of(self.receiver.delivered())
+        self.bytes_of(self.far.receiver().delivered())
     }
 
     /// Bytes of application data in so many segments; the last of all may be short.
     fn bytes_of(&self, segments: u64) -> u64 {
-        self.sender.bytes_before(segments + 1).min(self.written)
+        self.near.sender().bytes_before(segments + 1).min(self.near.written())
     }
 
     /// The flow's numbers at the end of the run, with the bursts that carried it and those of them
@@ -104,9 +104,9 @@ impl Flow {
         achieved: &Achieved,
         (bursts, bursts_lost): (u64, u64),
     ) -> FlowSummary {
-        let counters = self.sender.counters();
+        let counters = self.near.sender().counters();
         let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
-        let after = |at: Time| at.since(self.start).as_secs_f64();
+        let after = |at: Time| at.since(self.near.start()).as_secs_f64();
         let mut summary = FlowSummary {
             id: self.id,
             label: self.kind.label.clone(),
@@ -117,9 +117,9 @@ impl Flow {
             bytes_in_order: achieved.bytes_in_order,
             segments_delivered: achieved.segments,
             packets_sent: self.tally().sent,
-            packets_delivered: self.tally.delivered,
+            packets_delivered: self.far.got().packets,
             packets_lost: self.tally.lost,
-            duplicates: self.receiver.duplicates(),
+            duplicates: self.far.receiver().duplicates(),
             retransmissions: counters.retransmissions,
             timeouts: counters.timeouts,
             false_timeouts: self.false_timeouts(),
@@ -135,10 +135,10 @@ impl Flow {
             rtt_s: achieved.rtt_s,
             round_trips: achieved.round_trips,
             bytes: self.bytes,
-            received_after_s: self.received.map(after),
-            acknowledged_after_s: self.completed.map(after),
-            received_s: self.received.map(Time::as_secs_f64),
-            completed_s: self.completed.map(Time::as_secs_f64),
+            received_after_s: self.far.received().map(after),
+            acknowledged_after_s: self.near.completed().map(after),
+            received_s: self.far.received().map(Time::as_secs_f64),
+            completed_s: self.near.completed().map(Time::as_secs_f64),
             ended: None,
             ended_s: None,
             packets_marked: self.carried.as_ref().map_or(0, |carried| carried.marks),

@@ -28,7 +28,7 @@ pub(in crate::world) struct FlowKind {
     pub(in crate::world) listens: Listens,
     /// How far its hosts may be ahead of the clock.
     pub(in crate::world) ahead: HostRules,
-    pub(super) detects: bool,
+    pub(in crate::world::hosts) detects: bool,
     /// Whether its detector is told the truth before anything happens to its window.
     pub(super) hears_truth: bool,
     /// Bytes of application data in a full segment.
@@ -104,7 +104,7 @@ impl FlowKind {
     }
 
     /// Bytes of data in a packet of `size` bytes.
-    pub(in crate::world::hosts) fn data_of(&self, size: u64) -> u64 {
+    pub(in crate::world) fn data_of(&self, size: u64) -> u64 {
         size.saturating_sub(self.config.headers().get())
     }
 

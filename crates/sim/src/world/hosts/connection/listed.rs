@@ -65,7 +65,7 @@ impl Flow {
     /// It is one direction of a connection that has data in both.
     fn goes_with(&mut self, other: Box<OtherWay>) {
         self.other = Some(other);
-        self.sender.go_both_ways();
+        self.near.sender_mut().go_both_ways();
     }
 
     /// The flow back of flow `id`, which starts at `start` between these nodes.

@@ -27,7 +27,10 @@ pub(in crate::world) struct WindowAfter {
 impl Flow {
     #[inline]
     pub(in crate::world) fn window_before(&self) -> WindowBefore {
-        WindowBefore { window: self.sender.cwnd(), reductions: self.sender.reductions() }
+        WindowBefore {
+            window: self.near.sender().cwnd(),
+            reductions: self.near.sender().reductions(),
+        }
     }
 
     /// Classes a reduction that was made since `was`, by what is missing of what the sender waited
@@ -38,19 +41,19 @@ impl Flow {
         was: &WindowBefore,
         before: &SenderBefore,
     ) -> WindowAfter {
-        let reductions = self.sender.reductions();
+        let reductions = self.near.sender().reductions();
         if reductions == was.reductions { WindowAfter::default() } else { self.class(was, before) }
     }
 
     fn class(&mut self, was: &WindowBefore, before: &SenderBefore) -> WindowAfter {
-        let reductions = self.sender.reductions();
+        let reductions = self.near.sender().reductions();
         let undone = reductions.undone > was.reductions.undone;
         if reductions.all == was.reductions.all {
             return WindowAfter { reduced: None, undone };
         }
         let by_mark = reductions.by_marks > was.reductions.by_marks;
         let cause = self.causes.reduction(0..before.waits_until, by_mark);
-        let cost = (was.window - self.sender.reduced_to()).max(0.0);
+        let cost = (was.window - self.near.sender().reduced_to()).max(0.0);
         let (count, segments) = &mut self.tally.reductions[cause as usize];
         *count += 1;
         *segments += cost;
@@ -73,7 +76,7 @@ impl Flow {
             (after.undone, LedgerKind::UndoneReduction, None),
         ];
         for (_, kind, reduction) in kinds.into_iter().filter(|(happened, ..)| *happened) {
-            let mut row = LedgerRow::new((now, self.id), kind, self.first_missing(), before);
+            let mut row = LedgerRow::new((now, self.id), kind, self.near.first_missing(), before);
             row.reduction = reduction;
             context.recorder.ledger(&row, &self.causes);
         }
@@ -84,7 +87,11 @@ impl Flow {
     pub(in crate::world) fn tell_truth(&mut self, before: &SenderBefore) {
         if self.kind.hears_truth {
             let truth = self.causes.truth(0..before.waits_until);
-            self.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
+            self.near.sender_mut().tell(if truth == Truth::True {
+                Verdict::True
+            } else {
+                Verdict::False
+            });
         }
     }
 
@@ -96,7 +103,7 @@ impl Flow {
         let (congestion, congestion_segments) = of(ReductionCause::Congestion);
         let (reordering, reordering_segments) = of(ReductionCause::Reordering);
         let (outside, outside_segments) = of(ReductionCause::Outside);
-        let sender = self.sender.reductions();
+        let sender = self.near.sender().reductions();
         Reductions {
             one_burst,
             several_bursts,

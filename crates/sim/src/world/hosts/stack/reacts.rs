@@ -104,7 +104,7 @@ impl Hosts {
     ) -> Result<bool, String> {
         let received = self.stack_of(index).state(NEAR).received;
         let flow = &mut self.flows[other as usize];
-        let open = flow.received.is_none();
+        let open = flow.far.received().is_none();
         let stack = flow.stack.as_mut().expect("both flows of a connection have a stack");
         if said.unread {
             stack.goes_unread();
@@ -113,7 +113,7 @@ impl Hosts {
             stack.receiver_ends(now, why);
         }
         takes(flow, now, received)?;
-        if open && flow.received.is_some() {
+        if open && flow.far.received().is_some() {
             begin_to_reply(&mut self.flows[index as usize], now);
         }
         Ok(said.done)
@@ -141,14 +141,14 @@ fn takes(flow: &mut Flow, now: Time, received: u64) -> Result<(), String> {
         let before = stack.received;
         return Err(format!("has {received} bytes for its application, and had {before}"));
     }
-    let came = flow.tally.delivered_bytes;
+    let came = flow.far.got().bytes;
     if received > came && !stack.live {
         return Err(format!("has {received} bytes for its application, of {came} that came"));
     }
     stack.received = received;
     let all = flow.bytes.is_some_and(|bytes| received >= bytes);
-    if all && flow.received.is_none() {
-        flow.received = Some(now);
+    if all && flow.far.received().is_none() {
+        flow.far.has_all(now);
     }
     Ok(())
 }
@@ -162,7 +162,9 @@ impl Flow {
         while let Some(event) = stack.end_mut(FAR).host().poll_event() {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             match event {
-                HostEvent::Ended(why) if self.received.is_none() => stack.receiver_ends(now, why),
+                HostEvent::Ended(why) if self.far.received().is_none() => {
+                    stack.receiver_ends(now, why);
+                }
                 HostEvent::Unread => stack.goes_unread(),
                 _ => {}
             }
@@ -193,10 +195,10 @@ impl Flow {
         }
         self.record(now, &told, before, context);
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let open = self.bytes.is_some() && self.completed.is_none();
+        let open = self.bytes.is_some() && self.near.completed().is_none();
         let done = open && stack.state(NEAR).finished;
         if done {
-            self.completed = Some(now);
+            self.near.complete(now);
         }
         let Told { said, .. } = told;
         Ok(Said { done, ..said })
@@ -252,7 +254,7 @@ impl Flow {
     /// Its connection is dead, as its sender says.
     fn ends(&mut self, now: Time, why: Ending) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        if self.completed.is_none() {
+        if self.near.completed().is_none() {
             stack.ended[NEAR].get_or_insert((now, why));
         }
     }
@@ -339,7 +341,7 @@ impl Flow {
             told.lost.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
             let truth = causes.truth(0..before.waits_until);
             self.tally.timeouts[truth as usize][0] += 1;
-            self.digest.add(now, 3, before.waits_until);
+            self.near.note(now, 3, before.waits_until);
             let seq = acked.map_or(0, |acked| acked + 1);
             let mut row = LedgerRow::new(id, LedgerKind::Timeout, seq, before);
             row.truth = Some(truth);
@@ -366,7 +368,7 @@ impl Flow {
             let truth = behind.truth(0..before.waits_until);
             stack.counts.timeouts += 1;
             self.tally.timeouts[truth as usize][0] += 1;
-            self.digest.add(now, 3, before.waits_until);
+            self.near.note(now, 3, before.waits_until);
             row.truth = Some(truth);
         } else {
             stack.counts.repairs += 1;

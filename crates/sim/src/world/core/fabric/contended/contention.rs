@@ -56,7 +56,7 @@ impl Contended {
         burst.dark = dark;
         // No wavelength of the fibre is of use.
         let shut = met.is_some();
-        if !shut && let Some(reservation) = self.direct(now, &wish, &plan.rules) {
+        if !shut && let Some(reservation) = self.direct(now, &wish, plan) {
             return Outcome::Placed(reservation);
         }
         let (step, cause) = match met {
@@ -73,7 +73,7 @@ impl Contended {
             let wish = Wish { range: self.range(link, burst, converts, plan), ..wish };
             let (found, step) = match resolution {
                 Resolution::Conversion if shut => (None, Step::Converted),
-                Resolution::Conversion => (self.direct(now, &wish, &plan.rules), Step::Converted),
+                Resolution::Conversion => (self.direct(now, &wish, plan), Step::Converted),
                 Resolution::DelayLine if dark => (None, Step::Delayed),
                 Resolution::DelayLine => {
                     (self.delay(now, (slot, burst), &wish, plan), Step::Delayed)
@@ -136,14 +136,15 @@ impl Contended {
     }
 
     /// A wavelength of the fibre itself.
-    fn direct(&mut self, now: Time, wish: &Wish, rules: &Rules) -> Option<Reservation> {
-        let start = opens(now, wish.departs, rules);
+    fn direct(&mut self, now: Time, wish: &Wish, plan: &Plan) -> Option<Reservation> {
+        let arrives = plan.fibres.arrives(wish.link, wish.departs)?;
+        let start = opens(now, wish.departs, &plan.rules);
         let port = &mut self.ports[wish.link as usize];
         port.forget(now);
         let hold = (wish.departs + wish.hold).since(start);
         let wavelength = port.find(start, hold, wish.range?)?;
-        let (departs, passes) = (wish.departs, wish.hold);
-        Some(Reservation { link: wish.link, wavelength, start, departs, passes })
+        let Wish { link, departs, hold: passes, .. } = *wish;
+        Some(Reservation { link, wavelength, start, departs, arrives, passes })
     }
 
     /// The burst that is in the way of a burst: on the lowest wavelength that it could take.
@@ -176,7 +177,7 @@ impl Contended {
             while let Some((line, delay)) = options(self, tried) {
                 tried += 1;
                 let later = Wish { departs: wish.departs + delay, ..wish };
-                if let Some(reservation) = self.direct(now, &later, &plan.rules) {
+                if let Some(reservation) = self.direct(now, &later, plan) {
                     self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
                     return Some(reservation);
                 }
@@ -201,13 +202,13 @@ impl Contended {
         converts: bool,
         scope: &mut Scope,
     ) -> Option<Reservation> {
-        let Common { plan, bursts, fates, .. } = &mut *scope.common;
+        let Common { plan, bursts, .. } = &mut *scope.common;
         let burst = bursts.get_mut(slot);
         let node = plan.graph.link(wish.link).from;
         let limit = burst.planned + plan.rules.detour;
         let time_left = burst.arrives.since(now);
         for link in plan.routes.detours(node, burst.to) {
-            if link == wish.link || fates.outages().is_down(link) {
+            if link == wish.link {
                 continue;
             }
             let next = plan.graph.link(link).to;
@@ -219,7 +220,7 @@ impl Contended {
                 continue;
             }
             let wish = Wish { link, range: self.range(link, burst, converts, plan), ..*wish };
-            if let Some(reservation) = self.direct(now, &wish, &plan.rules) {
+            if let Some(reservation) = self.direct(now, &wish, plan) {
                 burst.route.truncate(burst.hop);
                 burst.route.push(link);
                 burst.route.extend_from_slice(way);
@@ -241,6 +242,7 @@ impl Contended {
         let start = opens(now, wish.departs, &scope.common.plan.rules);
         let end = wish.departs + wish.hold;
         let (low, high) = wish.range?;
+        let arrives = scope.common.plan.fibres.arrives(wish.link, wish.departs)?;
         let burst = scope.common.bursts.get(slot);
         let first = burst.payload.first();
         if burst.is_cut_to_nothing() {
@@ -274,8 +276,8 @@ impl Contended {
         }
         let burst = scope.common.bursts.get_mut(slot);
         burst.hold = burst.hold.min(left);
-        let (departs, passes) = (wish.departs, burst.left);
-        Some(Reservation { link: wish.link, wavelength, start, departs, passes })
+        let (Wish { link, departs, .. }, passes) = (*wish, burst.left);
+        Some(Reservation { link, wavelength, start, departs, arrives, passes })
     }
 }
 

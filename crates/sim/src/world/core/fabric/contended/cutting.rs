@@ -56,8 +56,7 @@ impl Contended {
         let (plan, at) = (&scope.common.plan, (now, signal.number));
         scope.common.account.trailer(plan, at, link, &mut scope.context.recorder);
         let (_, sent) = self.control[link as usize].send(now + plan.rules.processing);
-        let at = sent + plan.graph.link(link).delay;
-        let event = BurstEvent::Signal.of(link);
+        let (at, event) = (plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
         self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);
     }
 

@@ -80,13 +80,13 @@ impl Contended {
         if burst.reservations.len() > burst.hop {
             return self.follow((now, slot), scope);
         }
-        let met = scope.common.fates.meets(burst);
+        let met = scope.common.fates.meets(burst, &scope.common.plan.fibres);
         if let Some(Met::Loss(cause)) = met {
             return Fate::Lost(now, cause);
         }
         let two_way = rules.protocol == Protocol::TwoWay;
         let late = done + switching > burst.arrives
-            || two_way && done + scope.common.plan.reach(burst, burst.hop) > burst.departs;
+            || two_way && scope.common.plan.back(burst, burst.hop, done) > burst.departs;
         if late && two_way {
             return self.refuse_late((done, slot), scope);
         }
@@ -124,7 +124,7 @@ impl Contended {
         scope.step((now, slot), Step::Resent, (Some(link), Span::ZERO));
         let Common { plan, bursts, .. } = &mut *scope.common;
         let (rules, burst) = (&plan.rules, bursts.get_mut(slot));
-        let at = now + rules.processing + plan.reach(burst, hop) + rules.wait;
+        let at = plan.back(burst, hop, now + rules.processing) + rules.wait;
         burst.attempts += 1;
         // What is on the fibres is of no use any more; to cut it takes nothing away.
         burst.reservations.clear();
@@ -176,9 +176,8 @@ impl Contended {
         let late = scope.late(slot);
         let burst = scope.common.bursts.get_mut(slot);
         let reservation = *burst.reservations.last().expect("a fibre was reserved");
-        let (link, delay) =
-            (reservation.link, scope.common.plan.graph.link(reservation.link).delay);
-        burst.arrives = reservation.departs + delay;
+        let link = reservation.link;
+        burst.arrives = reservation.arrives;
         burst.hop += 1;
         let (begun, sent) = self.control[link as usize].send(done);
         let read = Time::from_ps(done.as_ps() - scope.common.plan.rules.processing.as_ps());
@@ -189,8 +188,9 @@ impl Contended {
         let burst = scope.common.bursts.get_mut(slot);
         if burst.hop < burst.route.len() {
             let signal = Signal { slot, number: burst.number, trailer: None };
-            let event = BurstEvent::Signal.of(link);
-            self.signals[link as usize].push(&mut scope.context.queue, sent + delay, event, signal);
+            let (at, event) =
+                (scope.common.plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
+            self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);
             return Fate::Goes;
         }
         burst.lands = burst.arrives + burst.left + late;
@@ -258,7 +258,7 @@ fn lands_unseen(burst: &Burst, context: &Context) -> bool {
 fn go_back((now, slot): (Time, u32), scope: &mut Scope) -> Fate {
     let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
     let later = match burst.reservations.last() {
-        Some(before) => Some(now + plan.graph.link(before.link).delay),
+        Some(before) => Some(plan.fibres.signal_back(&[before.link], now)),
         None => Some(now).filter(|&done| done > scope.context.clock),
     };
     if let Some(at) = later {

@@ -13,16 +13,8 @@ use crate::world::events::BurstEvent;
 
 impl Contended {
     /// A burst that will be ready to leave its ingress waits there for a wavelength, unless the
-    /// fibre is `dark`.
-    pub(super) fn queue_up(
-        &mut self,
-        (now, slot): (Time, u32),
-        dark: bool,
-        scope: &mut Scope,
-    ) -> Fate {
-        if dark {
-            return Fate::Lost(now, LossCause::Failure);
-        }
+    /// fibre is down.
+    pub(super) fn queue_up(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
         let Common { plan, bursts, effects, .. } = &mut *scope.common;
         let (burst, switching) = (bursts.get_mut(slot), plan.rules.switching);
         let (link, hold, ready) = (burst.route[0], burst.hold + switching, burst.arrives);
@@ -30,16 +22,19 @@ impl Contended {
         port.forget(now);
         let start = Time::from_ps(ready.as_ps() - switching.as_ps());
         let (start, wavelength) = port.earliest(start, hold);
+        let departs = start + switching;
+        let Some(arrives) = plan.fibres.arrives(link, departs) else {
+            return Fate::Lost(now, LossCause::Failure);
+        };
         if start + hold == Time::NEVER {
             // Its turn comes after any run: it waits to the end, and how long is not known.
             (burst.departs, burst.arrives) = (Time::NEVER, Time::NEVER);
             return Fate::Goes;
         }
         port.reserve(wavelength, start, start + hold, burst.owner(slot));
-        let departs = start + switching;
         (burst.departs, burst.arrives) = (departs, departs);
         let passes = burst.left;
-        burst.reservations.push(Reservation { link, wavelength, start, departs, passes });
+        burst.reservations.push(Reservation { link, wavelength, start, departs, arrives, passes });
         burst.wavelength = plan.graph.link(link).wavelength_of(wavelength);
         let wait = departs.since(ready);
         if !self.markers.are_none() {

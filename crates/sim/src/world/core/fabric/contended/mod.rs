@@ -42,6 +42,8 @@ pub(crate) struct Contended {
     /// By node.
     processors: Vec<HeaderProcessor>,
     lines: Vec<DelayLines>,
+    /// By node, bursts of each kind that it sent as an ingress.
+    sent: Vec<[u64; 3]>,
     /// By node, bytes of the copies that it keeps as an ingress.
     copies: Vec<u64>,
     /// Of ingress ports, by fibre.
@@ -73,6 +75,7 @@ impl Contended {
             signals: vec![Lane::default(); links],
             processors: vec![processor; nodes],
             lines: vec![lines; nodes],
+            sent: vec![[0; 3]; nodes],
             copies: vec![0; nodes],
             markers: Markers::of(resolved, links, random),
             sites: Sites::of(graph),
@@ -85,8 +88,11 @@ impl Contended {
     /// A closed burst gets its copy, and is launched.
     #[inline]
     pub(super) fn offer(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
+        let burst = scope.common.bursts.get_mut(slot);
+        let sent = &mut self.sent[burst.from as usize][burst.kind as usize];
+        *sent += 1;
+        burst.ordinal = *sent;
         if scope.common.plan.rules.resends > 0 {
-            let burst = scope.common.bursts.get_mut(slot);
             let used = &mut self.copies[burst.from as usize];
             let room = scope.common.plan.rules.buffer - *used;
             burst.copy = burst.bytes.get() <= room;
@@ -120,7 +126,7 @@ impl Contended {
         if rules.random_wavelength {
             // Each attempt has a draw of its own.
             let attempt = u64::from(burst.attempts).min(ATTEMPTS - 1);
-            let [share, _] = self.wavelengths.uniforms(burst.number * ATTEMPTS + attempt);
+            let share = burst.draws(self.wavelengths, (attempt, ATTEMPTS));
             let first = plan.graph.link(burst.route[0]);
             let all = first.wavelength_of(first.wavelengths);
             burst.wavelength = (share * f64::from(all)) as u32;
@@ -131,17 +137,18 @@ impl Contended {
             // What is sent again is the whole burst; packets that were cut off are not in it.
             burst.load_left = burst.load;
         }
-        let mut offset = rules.offset(burst.planned, burst.class);
+        burst.arrives = now + rules.offset(burst.planned, burst.class);
         if rules.protocol == Protocol::TwoWay {
-            offset += plan.reach(burst, burst.planned - 1) * 2;
+            let route = &burst.route[..burst.planned - 1];
+            let there = plan.fibres.signal_over(route, burst.arrives);
+            burst.arrives = plan.fibres.signal_back(route, there);
         }
-        burst.arrives = now + offset;
-        let met = scope.common.fates.meets(burst);
+        let met = scope.common.fates.meets(burst, &plan.fibres);
         if let Some(Met::Loss(cause)) = met {
             return Fate::Lost(now, cause);
         }
         if rules.fifo {
-            return self.queue_up((now, slot), met == Some(Met::Dark), scope);
+            return self.queue_up((now, slot), scope);
         }
         burst.departs = burst.arrives;
         self.header_arrives((now, slot), scope)
@@ -161,8 +168,7 @@ impl Contended {
             }
             RouteChoice::Ecmp if burst.packets > 0 => burst.lane as usize % routes,
             RouteChoice::Random | RouteChoice::Ecmp => {
-                let [share, _] = self.choices.uniforms(burst.number);
-                (share * routes as f64) as usize
+                (burst.draws(self.choices, (0, 1)) * routes as f64) as usize
             }
         }
     }

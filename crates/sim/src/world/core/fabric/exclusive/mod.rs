@@ -93,9 +93,8 @@ impl Exclusive {
         let (edge, forwarding) = (&scenario.edge, scenario.core.forwarding.into());
         let way = |from, to, offset, spacing| {
             let fibres = plan.routes.of(from, to)[0].clone();
-            let delay = |&fibre: &u32| plan.graph.link(fibre).delay;
-            let delays: Vec<Span> = fibres.iter().map(delay).collect();
-            let path = OpticalPath::new(forwarding, scenario.network.link_rate, &delays);
+            let chain = plan.fibres.along(&fibres);
+            let path = OpticalPath::new(forwarding, scenario.network.link_rate, &chain);
             let (lane, flying) = (Lane::default(), VecDeque::new());
             Way { fibres, path, forwarding, offset, spacing, lane, flying }
         };
@@ -139,8 +138,7 @@ impl Exclusive {
         let Crossed { departs, lands } = way.crosses(closed.at, closed.bytes);
         if account.tells(BurstKind::Data) {
             let passage = Passage { departs: Some(departs), arrives: Some(lands), lost: None };
-            let whole = way.path.reach(way.fibres.len());
-            let told = (closed.number, &*closed.payload, whole);
+            let told = (closed.number, &*closed.payload, &*way.fibres);
             account.tell_ahead(plan, told, &passage, flows, scope.context);
         }
         account.crossed(closed.payload, closed.load, flows);
@@ -263,7 +261,7 @@ impl Exclusive {
     ) -> Option<ScheduledLoss> {
         let Common { flows, account, effects, fates, .. } = &mut *scope.common;
         let (kind, size) = (BurstKind::of(&packet), packet.bytes());
-        let (lost, _) = fates.prescribe((at, kind), packet.data().into_iter());
+        let lost = fates.prescribe((at, kind), packet.data().into_iter());
         let operated = scope.context.surgery.changes(burst, lost.is_some());
         if lost.is_some()
             || operated
@@ -401,7 +399,7 @@ impl Way {
     fn passage(&mut self, departs: Time, departure: &Departure, node: Option<usize>) -> Passage {
         let (arrives, lost) = match node {
             None => (Some(self.path.cross(*departure, self.fibres.len())), None),
-            Some(node) => (None, Some(departs + self.path.reach(node))),
+            Some(node) => (None, Some(self.path.reaches(departs, node))),
         };
         Passage { departs: Some(departs), arrives, lost }
     }

@@ -153,7 +153,7 @@ impl Way {
         landed: &mut Runs<P>,
     ) -> Option<u32> {
         let (begun, known) = (trains[0].at + self.offset, landed.all.len());
-        let (mut free, reach) = (self.path.free_at(), self.path.reach(self.fibres.len()));
+        let (mut free, reach) = (self.path.free_at(), self.path.steady_delay()?);
         if free > begun {
             // What was before still takes the fibre; it may not next time.
             periods = 1;
