@@ -11,13 +11,9 @@ use super::{
     Scenario, Side, Traffic, Wlan, WlanLoss, fill,
 };
 
-/// Refuses fields that have no effect. `scenario` has its defaults written out; `senders` are the
-/// parameters of all.
-pub(super) fn check<'a>(
-    scenario: &Scenario,
-    senders: impl Iterator<Item = &'a Config> + Clone,
-) -> Check {
-    notices(&scenario.edge, senders)?;
+/// Refuses fields that have no effect. `scenario` has its defaults written out.
+pub(super) fn check(scenario: &Scenario) -> Check {
+    notices(&scenario.edge)?;
     for (index, wlan) in scenario.wlan.iter().enumerate() {
         cell(&format!("wlan[{index}]"), wlan)?;
     }
@@ -56,21 +52,15 @@ fn spells(scenario: &Scenario) -> Check {
     Ok(())
 }
 
-/// Refuses how notices of edge nodes travel where no sender listens to them.
-fn notices<'a>(edge: &Edge, mut senders: impl Iterator<Item = &'a Config>) -> Check {
-    let usual = Edge::default();
+/// Refuses a size of notices that have none.
+fn notices(edge: &Edge) -> Check {
     let in_band = edge.notices == NoticeTransport::InBand;
-    if edge.notice_size != usual.notice_size && !in_band {
-        let problem = "notices out of band have no size";
-        let fix = "remove it, or write edge.notices = \"in-band\"";
-        return refuse("edge.notice_size", edge.notice_size.to_string(), problem, fix);
+    if edge.notice_size == Edge::default().notice_size || in_band {
+        return Ok(());
     }
-    if in_band && !senders.any(|own| Listens::of(own).to_nodes()) {
-        let problem = "no sender listens to notices of edge nodes";
-        let fix = "remove it, or write tcp.detector = \"back\" (or \"bnak\")";
-        return refuse("edge.notices", word(&edge.notices), problem, fix);
-    }
-    Ok(())
+    let problem = "notices out of band have no size";
+    let fix = "remove it, or write edge.notices = \"in-band\"";
+    refuse("edge.notice_size", edge.notice_size.to_string(), problem, fix)
 }
 
 /// Refuses fields of a wireless cell that belong to frames which are never sent, or to distances
@@ -166,9 +156,22 @@ fn unused(scenario: &Scenario) -> Check {
     Ok(())
 }
 
-/// Warnings of what has no effect because there is one of something: a study may begin with one.
-pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
+/// Warnings of fields without an effect in one scenario of a series: a study may begin with one of
+/// something, and compare senders that listen to notices with others. `senders` are the parameters
+/// of all.
+pub(super) fn warnings<'a>(
+    scenario: &Scenario,
+    mut senders: impl Iterator<Item = &'a Config>,
+) -> Vec<String> {
     let mut found = Vec::new();
+    let in_band = scenario.edge.notices == NoticeTransport::InBand;
+    if in_band && !senders.any(|own| Listens::of(own).to_nodes()) {
+        found.push(
+            "edge.notices = \"in-band\" has no effect: no sender listens to notices of edge nodes; \
+             write tcp.detector = \"back\" (or \"bnak\"), or remove it"
+                .to_string(),
+        );
+    }
     let network = &scenario.network;
     let several = matches!(network.route_choice(), RouteChoice::RoundRobin | RouteChoice::Random);
     if several && network.routes_per_pair() == 1 && network.route.is_none() {
@@ -230,13 +233,14 @@ mod tests {
         all
     }
 
+    fn assembled(detector: &str) -> Value {
+        json!({"edge": {"assembly": "timer", "timer": "1 ms", "notices": "in-band"},
+            "tcp": {"detector": detector}})
+    }
+
     /// Each is refused by its name, and what puts it to use is accepted, also as it is stored.
     #[test]
     fn fields_that_nothing_comes_to_are_refused() {
-        let assembled = |detector: &str| {
-            json!({"edge": {"assembly": "timer", "timer": "1 ms", "notices": "in-band"},
-                "tcp": {"detector": detector}})
-        };
         let cell = |more: Value| {
             let mut cell = json!({"loss": "shadowing", "margin_db": 3.0});
             cell.as_object_mut().expect("a table").extend(more.as_object().cloned().unwrap());
@@ -266,7 +270,6 @@ mod tests {
         };
         let flows = json!({"flows": [{}], "access": {"rate": "3 Mb/s"}});
         for (idle, field, used) in [
-            (assembled("ble"), "edge.notices = \"in-band\"", assembled("bnak")),
             (json!({"edge": {"notice_size": "1 KB"}}), "edge.notice_size", assembled("back")),
             (
                 json!({"wlan": [{"long_retries": 9}]}),
@@ -332,6 +335,7 @@ mod tests {
                 json!({"network":
                     {"topology": "ring", "route_choice": "random", "routes_per_pair": 2}}),
             ),
+            (assembled("ble"), "edge.notices = \"in-band\"", assembled("bnak")),
             (
                 json!({"flows": [{"stagger": "1 ms"}]}),
                 "flows[0].stagger = 1 ms",

@@ -98,11 +98,11 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         ops.fill(graph, routes);
     }
     let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
-    idle_fields::check(&scenario, tcp.iter().chain(&demand_tcp))?;
+    idle_fields::check(&scenario)?;
     let marked = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
     let heeded = marked || scenario.flows().iter().any(|flow| flow.reverse.is_some());
     warnings.extend(unused::warnings(&scenario, &demand, marked));
-    warnings.extend(idle_fields::warnings(&scenario));
+    warnings.extend(idle_fields::warnings(&scenario, tcp.iter().chain(&demand_tcp)));
     warnings.extend(idle_tcp::warnings(written, &tcp, &demand_tcp));
     let entries = (&tcp[..], &flow_ends[..], &demand_tcp[..]);
     warnings.extend(ticks::warnings(&scenario, &assembly, mesh.as_ref(), entries));

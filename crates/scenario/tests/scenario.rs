@@ -25,7 +25,7 @@ fn every_mistake_names_field_value_and_mend() {
             r#"{"edge": {"assembly": "timer", "timer": "0 s"}}"#,
             "edge.timer",
             "0 s",
-            "a positive time, or assembly = \"none\" for a burst a packet",
+            "a positive time, or assembly = \"none\" in its place for a burst a packet",
         ),
         (r#"{"edge": {"assembly": "timer"}}"#, "edge.timer", "", "needs it"),
         (r#"{"edge": {"timer": "5 ms"}}"#, "edge.timer", "5 ms", "does not use it"),

@@ -123,7 +123,6 @@ fn who_meets_it_depends_on_nothing_else() {
     let others = json!({"bursts": [{"from": "2", "to": "3", "erlangs": 0.01,
         "length": {"distribution": "fixed", "mean": "1 KB"}}]});
     assert_eq!(plain, fates(others), "bursts of others draw for themselves");
-    assert_eq!(plain, fates(json!({"core": {"injection": {"ack": 0.5}}})), "there are no ACKs");
     let lossy = json!({"loss": {"data": {"process": "every", "n": 1000, "node": 0}}});
     let lossy = fates(lossy);
     let differ = plain.iter().zip(&lossy).filter(|(a, b)| a != b).count();
