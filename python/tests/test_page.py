@@ -554,17 +554,17 @@ def test_the_start_is_the_story_of_the_tutorial(root):
 
 
 @pytest.mark.parametrize(
-    ("loss", "told"),
+    ("loss", "said"),
     [
         ({"process": "none"}, "no burst is lost in them"),
         ({"process": "outages", "mean_up": "1 s", "mean_down": "20 ms"}, "at the same times"),
         ({"process": "script", "carrying": [40]}, "lose the same bursts"),
     ],
 )
-def test_what_a_pair_has_in_common_is_said_of_each_process(loss, told):
+def test_what_a_pair_has_in_common_is_said_of_each_process(loss, said):
     from burstlab.page.spread import paired
 
-    assert told in paired(bl.resolve({**PLAYED, "loss": {"data": loss}}))
+    assert said in paired(bl.resolve({**PLAYED, "loss": {"data": loss}}))
 
 
 def test_what_the_detector_took_time_outs_for_is_said():

@@ -287,9 +287,9 @@ def test_the_headline_is_of_the_runs_of_the_bars(tab, playground):
     until(tab, "document.body.dataset.several")
     gain = re.fullmatch(r"\+([\d.]+) % ± ([\d.]+) %", tab.inner_text("#gain"))
     assert gain is not None
-    told = tab.inner_text("#why")
-    assert "over 20 pairs of runs" in told
-    assert "both runs of a pair lose the same bursts" in told
+    why = tab.inner_text("#why")
+    assert "over 20 pairs of runs" in why
+    assert "both runs of a pair lose the same bursts" in why
     rows = tab.locator("#bars b").all_inner_texts()
     scales = {"kb/s": 1e3, "Mb/s": 1e6}
     read = [re.match(r"([\d.]+) ± [\d.]+ ([kM]b/s)", row).groups() for row in rows]

@@ -287,9 +287,9 @@ def test_the_file_of_the_tour_is_small_and_has_what_it_names(tmp_path):
     page.close()
     assert file.stat().st_size < 5_000_000
     found = answers(file)
-    told = json.loads(found["page"])
-    assert [one["key"] for one in told["runs"]] == list(SCENES)
-    assert told["presets"] == []
+    page_of = json.loads(found["page"])
+    assert [one["key"] for one in page_of["runs"]] == list(SCENES)
+    assert page_of["presets"] == []
     for number in range(1, STEPS + 1):
         state = json.loads(found[f"step&number={number}"])["state"]
         assert state["tab"] == "play" or f"about&run={state['run']}" in found

@@ -146,7 +146,7 @@ CONTROLS = (
     ),
 )
 
-#: What is played where no scenario is given: that of docs/tutorial.md, with losses. A window
+#: The scenario that is played if none is given: that of docs/tutorial.md, with losses. A window
 #: leaves in one burst, so each lost burst is a false time-out of plain TCP.
 START: Document = {
     "network": {"core_nodes": 2, "link_delay": "10 ms"},

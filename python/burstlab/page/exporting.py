@@ -83,9 +83,9 @@ def export(
 def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
     about = json.loads(page.data["data/page"]({}).content)
     steps = {str(number): {"number": str(number)} for number in range(1, about["steps"] + 1)}
-    told = {n: page.data["data/step"]({**query, "file": "1"}) for n, query in steps.items()}
+    texts = {n: page.data["data/step"]({**query, "file": "1"}) for n, query in steps.items()}
     # A tour has the runs of its steps; those of papers are for the server, which makes them.
-    named = {json.loads(body.content)["state"].get("run") for body in told.values()}
+    named = {json.loads(body.content)["state"].get("run") for body in texts.values()}
     listed = [one for one in about["runs"] if not steps or one["key"] in named]
     runs = [one["key"] for one in listed]
     if about["kind"] == "view":
@@ -97,7 +97,7 @@ def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
             # What an address without a run means.
             yield from _run(page, {})
     for number, query in steps.items():
-        yield key("step", query), told[number]
+        yield key("step", query), texts[number]
     if about["play"]:
         begun = 0.5 if runs else 0.0
         yield from _played(page, lambda share: progress(begun + (1 - begun) * share))

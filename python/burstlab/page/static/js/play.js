@@ -184,7 +184,7 @@ export class Play {
     }
   }
 
-  /** What happened to the time-outs and losses of the run with a detector that is drawn. */
+  /** Says which time-outs of the run below were recognised, and which losses repaired. */
   drawJudged(judged, repairs, detector) {
     const kinds = ["false", "true"].filter((kind) => judged[kind]);
     element("judged").hidden = !kinds.length && !repairs;

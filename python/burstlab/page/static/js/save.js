@@ -66,7 +66,7 @@ function copy(context, canvas, chart = null) {
   context.fillRect(x, top / ratio, 1.5, height / ratio);
 }
 
-/** What a picture is called, above all that it shows. */
+/** The title of a picture, above all that it shows. */
 function title() {
   return `Burstlab · ${element("title").textContent}`;
 }
