@@ -1,4 +1,4 @@
-"""The style sheet of the documentation: output blocks can be read in both themes, tables at 420 px."""
+"""The style sheet of the documentation: output can be read in both themes, tables at 420 px."""
 
 from __future__ import annotations
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 
 import pytest
+from chromium import needs_chromium
 
 import burstlab as bl
 from burstlab.cli.numbers import count, measure, rate, seconds, share, spread
 from burstlab.errors import for_the_command_line
 from burstlab.measures.written import number, with_interval
+from burstlab.plot import write
+from burstlab.plot.study import figures, lowest, ratio_ticks
 from burstlab.shown import several
 
 
@@ -161,3 +165,55 @@ def test_surgery_has_settings(burstlab, root, tmp_path, command):
     bl.run(scenario, out=tmp_path / "done")
     answer = burstlab(name, tmp_path / "done", *more, "--set", "tcp.variant=reno")
     assert (answer.status, "--set is of a scenario" in answer.err) == (2, True)
+
+
+def test_figures_of_ratios_have_a_logarithmic_axis_and_intervals_above_zero(small_file, tmp_path):
+    plan = {
+        "scenario": bl.load(small_file),
+        "replications": 2,
+        "metrics": ["flows.mean.goodput_bps"],
+        "grid": {"loss.data.probability": [0.02, 0.2]},
+        "schemes": {name: {"tcp.variant": name} for name in ("reno", "new-reno", "sack")},
+    }
+    study = bl.study(plan, out=tmp_path / "st", report=False)
+    _, ratio = figures(study, ["flows.mean.goodput_bps"])
+    assert any(row["ratio"] < row["ratio_ci95"] for row in study.differences.to_pylist())
+    rows = list(csv.DictReader(ratio.spec["data"]["values"].splitlines()))
+    assert rows and all(0.0 < float(row["low"]) <= float(row["y"]) for row in rows)
+    layers = [layer for panel in ratio.spec["concat"] for layer in panel["layer"]]
+    scales = [layer["encoding"]["y"]["scale"] for layer in layers]
+    assert {scale["type"] for scale in scales} == {"log"}
+    ticks = layers[0]["encoding"]["y"]["axis"]["values"]
+    assert 1.0 in ticks and len(ticks) >= 3
+    write(ratio.spec, tmp_path / "ratio.svg")
+    assert "NaN" not in (tmp_path / "ratio.svg").read_text()
+
+
+@pytest.mark.parametrize("ends", [(0.98, 1.21), (0.5, 2.0), (0.01, 3.0), (1.0, 40.0), (1.0, 1.0)])
+def test_ticks_of_ratios_lie_within_and_are_several(ends):
+    low, high = ends
+    ticks = ratio_ticks(low, high)
+    assert all(low <= one <= high for one in ticks)
+    assert len(ticks) >= (1 if low == high else 3)
+
+
+def test_intervals_of_ratios_end_above_zero():
+    assert lowest([(1.0, 0.4), (2.0, 1.5)]) == 0.4
+    assert lowest([(0.5, -0.2), (2.0, 1.5)]) == 0.25
+
+
+@needs_chromium
+def test_reports_fit_a_narrow_screen(burstlab, browser, small_file, tmp_path):
+    assert burstlab("reproduce", "yu2004/fig3", "--out", tmp_path / "fig3").status in (0, 1)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'scenario = "{small_file}"\nreplications = 2\n[grid]\ntcp.window = [4, 8]\n'
+        '[schemes]\nreno.tcp.variant = "reno"\nsack.tcp.variant = "sack"\n'
+    )
+    assert burstlab("study", plan, "--out", tmp_path / "st").status == 0
+    for name in ("fig3", "st"):
+        tab = browser.new_page(viewport={"width": 420, "height": 800})
+        tab.goto((tmp_path / name / "report.html").as_uri())
+        tab.wait_for_timeout(300)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 420, name
+        tab.close()
