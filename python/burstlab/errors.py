@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,25 @@ from burstlab.shown import brief
 
 #: A disk, a quota, or what a file may hold, is full.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+#: How a fix says in Python what a flag says on the command line: ``(--force, force=True)``, or
+#: behind it, ``--trace cwnd (trace=("cwnd",))``.
+_ARGUMENT = r"[a-z_]+=(?:\([^()]*\)|[^()])*"
+_BESIDE = re.compile(rf"(\(--[\w-]+), {_ARGUMENT}\)")
+_BEHIND = re.compile(rf" \({_ARGUMENT}\)")
+
+
+def for_the_command_line(message: str) -> str:
+    """Return a message without how its fix is written in Python.
+
+    Parameters
+    ----------
+    message
+        Of an error: its problem, and its fix in a line of its own.
+    """
+    problem, begin, fix = message.partition("\n  fix: ")
+    return problem + begin + _BEHIND.sub("", _BESIDE.sub(r"\1)", fix))
 
 
 class InputError(ValueError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from burstlab.documents.paths import without_none
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.measures.series import series_of
+from burstlab.shown import several
 from burstlab.statistics import means_of
 from burstlab.storage.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
 from burstlab.storage.heads import Head
@@ -409,12 +410,12 @@ class Result:
     def __repr__(self) -> str:
         """Return one line: what was run, and what became of the flows."""
         count = len(self.replications)
-        told = [f"{count} replications" if count > 1 else "1 run", f"seed {self.seed}"]
+        told = [several(count, "replication") if count > 1 else "1 run", f"seed {self.seed}"]
         flows = [flow for one in self.replications for flow in one.summary["flows"]]
         if flows:
             each = sum(float(flow["goodput_bps"]) for flow in flows) / len(flows)
-            told.append(f"{len(flows) // count} flows of {each / 1e6:.4g} Mb/s")
-        told += [f"{self.counters['bursts_lost']:,} bursts lost"]
+            told.append(f"{several(len(flows) // count, 'flow')} of {each / 1e6:.4g} Mb/s")
+        told += [f"{several(self.counters['bursts_lost'], 'burst')} lost"]
         told += ["interrupted"] if self.interrupted else []
         return f"<Result: {', '.join(told)}; tables {', '.join(self.recorded)}>"
 
@@ -425,7 +426,7 @@ class Result:
         flows = self.flows
         names = [name for name in _SHOWN if name in flows.columns]
         rows = min(len(flows), _ROWS_SHOWN)
-        more = f"<p>and {len(flows) - rows} more flows</p>" if rows < len(flows) else ""
+        more = f"<p>and {several(len(flows) - rows, 'more flow')}</p>" if rows < len(flows) else ""
         return f"<p>{head}</p>{flows.to_html(rows, names)}{more}"
 
 

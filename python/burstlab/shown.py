@@ -32,3 +32,18 @@ def brief(text: str, most: int = 120) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def several(number: int, name: str, names: str | None = None) -> str:
+    """Write a number of things: 1 run, 2 runs.
+
+    Parameters
+    ----------
+    number
+        How many.
+    name
+        The name of one.
+    names
+        The name of several, if that is not the same with an s.
+    """
+    return f"{number:,} {name if number == 1 else names or f'{name}s'}"

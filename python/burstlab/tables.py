@@ -89,7 +89,8 @@ def to_trace(trace: Iterable[str] | str, resolved: Mapping[str, Any]) -> list[st
 
 def not_recorded(name: str) -> NotRecorded:
     """Return the error of a table that a run has not recorded, with what records it."""
-    fix = f"run it with trace=({name.split('_')[0]!r},)"
+    traced = name.split("_")[0]
+    fix = f"run it with --trace {traced} (trace=({traced!r},))"
     if name in MESH:
         fix = "run a mesh; connections need [[demand]], samples need run.sample"
     if name in OCCUPANCY:

@@ -86,7 +86,7 @@ def test_the_examples_run(burstlab, monkeypatch, example):
     assert burstlab("check", path).status == 0
     answer = burstlab("run", path, "--replications", 2)
     assert answer.status == 0
-    assert "2 replication(s)" in answer.out
+    assert "2 replications" in answer.out
     mesh = bl.resolve(path)["network"]["topology"] != "path"
     assert ("busiest fibres" in answer.out) == mesh
     assert ("events" in answer.out) == mesh

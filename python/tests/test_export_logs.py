@@ -202,7 +202,7 @@ def test_the_command_says_what_to_record(burstlab, tmp_path, small):
     for name, table in {"pcapng": "packets", "perfetto": "bursts", "xplot": "packets"}.items():
         answer = burstlab("export", tmp_path / "run", "--format", name)
         assert answer.status == 2
-        assert f"run it with trace=('{table}',)" in answer.err
+        assert f"run it with --trace {table}\n" in answer.err
     assert burstlab("export", tmp_path / "nothing").status == 2
 
 

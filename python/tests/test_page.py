@@ -452,7 +452,7 @@ def test_sliders_change_the_scenario_they_name():
     changed = applied(PLAYED, {**wanted, "seed": 4, "delay": "1 ms", "access": "1 Mb/s"})
     assert changed["edge"]["timer"] == "20 ms"
     assert changed["loss"]["data"] == {"process": "bernoulli", "probability": 0.1}
-    assert changed["tcp"] == {"variant": "sack", "window": 8, "detector": "ble"}
+    assert changed["tcp"] == {**PLAYED["tcp"], "variant": "sack", "window": 8, "detector": "ble"}
     assert (changed["run"]["seed"], changed["network"]["link_delay"]) == (4, "1 ms")
     assert PLAYED["edge"]["timer"] == "5 ms", "the start is left alone"
 
@@ -463,6 +463,7 @@ def test_controls_begin_where_a_scenario_is(root):
         value = found[control.name].value
         assert value in found[control.name].values
         assert value == (control.value if control.name != "seed" else 1)
+        assert value in control.values
     other, note = controls(bl.resolve(root / "examples" / "one_burst.toml"))
     assert note == ""
     values = {control.name: control.value for control in other}
@@ -519,12 +520,51 @@ def test_the_bars_and_the_gain_are_of_the_same_runs():
 def test_a_full_window_of_the_start_leaves_in_one_burst():
     page = player()
     said, found = data(page, "play")
-    assert "leaves in one burst" in said["spread"]
+    assert "the window leaves in one burst" in said["spread"]
     assert found["1/packets"].max() == PLAYED["tcp"]["window"]
     said, found = data(page, "play", timer="1 ms")
-    assert "leaves in 3 bursts" in said["spread"]
-    assert found["1/packets"].max() < PLAYED["tcp"]["window"] / 2
+    assert "the window leaves in 2 bursts" in said["spread"]
+    assert found["1/packets"].max() < PLAYED["tcp"]["window"]
     page.close()
+
+
+def test_the_start_is_the_story_of_the_tutorial(root):
+    """Each lost burst is a false time-out of Reno, and none of Burst TCP."""
+    text = (root / "docs" / "tutorial.md").read_text()
+    first = tomllib.loads(
+        text[text.index("# first.toml") : text.index("```", text.index("# first"))]
+    )
+    first["tcp"]["detector"] = "bnak"
+    first["loss"] = {"data": {"process": "bernoulli", "probability": 0.03}}
+    assert bl.resolve(PLAYED) == bl.resolve(first)
+    page = player()
+    said, found = data(page, "play")
+    page.close()
+    assert [one["false_timeouts"] for one in said["drawn"]] == [4, 0]
+    assert round(said["gain"], 2) == 0.56
+    assert said["paired"] == "both runs of a pair lose the same bursts"
+    # As far as both send them, both runs lose the bursts of the same numbers.
+    sent, lost = [], []
+    for side in (0, 1):
+        burst, gone = found[f"{side}/burst"], found[f"{side}/gone"]
+        sent.append(burst.max())
+        lost.append(burst[gone == 1].tolist())
+    assert len(lost[0]) == 4
+    assert [one for one in lost[1] if one <= min(sent)] == lost[0]
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        ({"process": "none"}, "no burst is lost in them"),
+        ({"process": "outages", "mean_up": "1 s", "mean_down": "20 ms"}, "at the same times"),
+        ({"process": "script", "carrying": [40]}, "lose the same bursts"),
+    ],
+)
+def test_what_a_pair_has_in_common_is_said_of_each_process(loss, said):
+    from burstlab.page.spread import paired
+
+    assert said in paired(bl.resolve({**PLAYED, "loss": {"data": loss}}))
 
 
 def test_what_the_detector_took_time_outs_for_is_said():
@@ -534,8 +574,9 @@ def test_what_the_detector_took_time_outs_for_is_said():
     truth, verdict = found["1/truth"][outs], found["1/verdict"][outs]
     judged = said["judged"]
     assert judged["false"] == (truth == 1).sum() > 0
-    assert judged["false_wrong"] == ((truth == 1) & (verdict == 2)).sum()
-    assert judged["true_wrong"] == ((truth == 2) & (verdict == 1)).sum()
+    assert judged["true"] == (truth == 2).sum()
+    assert judged["false_recognised"] == ((truth == 1) & (verdict == 1)).sum()
+    assert judged["true_recognised"] == ((truth == 2) & (verdict == 2)).sum()
     page.close()
 
 

@@ -287,23 +287,45 @@ def test_the_headline_is_of_the_runs_of_the_bars(tab, playground):
     until(tab, "document.body.dataset.several")
     gain = re.fullmatch(r"\+([\d.]+) % ± ([\d.]+) %", tab.inner_text("#gain"))
     assert gain is not None
-    assert "over 20 runs on each side" in tab.inner_text("#why")
+    why = tab.inner_text("#why")
+    assert "over 20 pairs of runs" in why
+    assert "both runs of a pair lose the same bursts" in why
     rows = tab.locator("#bars b").all_inner_texts()
-    means = [float(re.match(r"([\d.]+) ± [\d.]+ Mb/s", row)[1]) for row in rows]
+    scales = {"kb/s": 1e3, "Mb/s": 1e6}
+    read = [re.match(r"([\d.]+) ± [\d.]+ ([kM]b/s)", row).groups() for row in rows]
+    means = [float(value) * scales[unit] for value, unit in read]
     assert means[1] / means[0] - 1 == pytest.approx(float(gain[1]) / 100, abs=0.02)
     assert tab.locator("#bars svg path").count() == 2, "each bar has its interval"
-    assert "it leaves in one burst" in tab.inner_text("#spread")
+    assert "the window leaves in one burst" in tab.inner_text("#spread")
     move(tab, "timer", "Home")
-    assert "it leaves in 25 bursts" in tab.inner_text("#spread")
+    assert "the window leaves in 16 bursts" in tab.inner_text("#spread")
+
+
+def test_sentences_say_what_happened(tab, playground):
+    start(tab, playground)
+    early = counted(tab, "burst", "early_repairs")
+    assert tab.inner_text("#judged") == (
+        "In the run below Burst TCP (burst NAKs) had no false or true time-out; "
+        f"{early} losses were repaired early."
+    )
+    answers = int(tab.get_attribute("body", "data-drawn") or 0)
+    tab.select_option("#control-detector", "ble")
+    until(tab, f"Number(document.body.dataset.drawn) > {answers}")
+    falses = counted(tab, "burst", "false_timeouts")
+    assert re.fullmatch(
+        r"In the run below Burst TCP \(burst length estimation\) recognised "
+        rf"\d+ of {falses} false time-outs\.",
+        tab.inner_text("#judged"),
+    )
 
 
 def test_runs_that_one_answer_has_no_time_for_follow(tab, playground, monkeypatch):
-    monkeypatch.setattr("burstlab.page.playing.PACKETS", 20_000)
+    monkeypatch.setattr("burstlab.page.playing.PACKETS", 5_000)
     start(tab, playground, "#duration=5 s")
     first = tab.evaluate("burstlab.play.found.about.runs")
     assert 2 <= first < 20
     until(tab, "document.body.dataset.several")
-    assert "over 20 runs on each side" in tab.inner_text("#why")
+    assert "over 20 pairs of runs" in tab.inner_text("#why")
 
 
 def test_bursts_are_in_play_too(tab, playground):

@@ -280,6 +280,25 @@ def test_a_file_of_play_has_every_answer_to_its_controls(tmp_path, monkeypatch):
     assert [one["name"] for one in told["controls"]] == ["loss", "detector"]
 
 
+@pytest.mark.slow
+def test_the_file_of_the_tour_is_small_and_has_what_it_names(tmp_path):
+    page = demonstration()
+    file = export(page, tmp_path / "tour.html")
+    page.close()
+    assert file.stat().st_size < 5_000_000
+    found = answers(file)
+    page_of = json.loads(found["page"])
+    assert [one["key"] for one in page_of["runs"]] == list(SCENES)
+    assert page_of["presets"] == []
+    for number in range(1, STEPS + 1):
+        state = json.loads(found[f"step&number={number}"])["state"]
+        assert state["tab"] == "play" or f"about&run={state['run']}" in found
+    names = {one["name"] for one in json.loads(found["controls&preset="])["controls"]}
+    assert names == {"timer", "loss", "detector"}
+    last = " ".join(json.loads(found[f"step&number={STEPS}"])["text"])
+    assert "access link" not in last and "paper" not in last
+
+
 def test_a_file_that_is_there_is_not_replaced_unasked(burstlab, root, tmp_path):
     file = tmp_path / "page.html"
     scenario = root / "examples" / "one_burst.toml"

@@ -17,7 +17,7 @@ from chromium import needs_chromium, quiet_tab, ready, start, until
 from pages import MESH, PATH, recorded, serving
 
 from burstlab.page import Server, demonstration, export, player, viewer
-from burstlab.page.touring import STEPS
+from burstlab.page.touring import SCENES, STEPS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -93,6 +93,49 @@ def test_each_step_of_the_tour_is_a_state_that_a_link_opens(tab, demo):
         assert (tab.inner_text("#tour-title"), state(tab)) == (title, found)
 
 
+#: The card of the tour, its text, the button, what is highlighted, and the bar of time.
+SEEN = """(() => {
+  const box = (part) => {
+    const { top, bottom } = part.getBoundingClientRect();
+    return [top, bottom];
+  };
+  const bar = document.querySelector(".transport");
+  const text = document.getElementById("tour-text");
+  return {
+    card: box(document.getElementById("tour")),
+    next: box(document.getElementById("tour-next")),
+    text: box(text),
+    whole: text.scrollHeight <= text.clientHeight + 1,
+    looked: box(document.querySelector(".looked")),
+    end: bar.offsetParent ? bar.getBoundingClientRect().top : innerHeight,
+  };
+})()"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1024, 700), (420, 800)])
+def test_text_and_next_stay_in_view_and_what_a_step_is_about_is_seen(browser, demo, width, height):
+    with quiet_tab(browser, viewport={"width": width, "height": height}) as tab:
+        start(tab, demo)
+        for number in range(1, STEPS + 1):
+            until(tab, f"document.body.dataset.step === '{number}'")
+            tab.wait_for_timeout(200)
+            seen = tab.evaluate(SEEN)
+            (above, below), end = seen["card"], seen["end"]
+            for part in ("text", "next"):
+                assert above <= seen[part][0] < seen[part][1] <= below, (number, part)
+            assert above >= 0 and below <= end, number
+            assert seen["whole"], (number, "the text is scrolled in its card")
+            assert below <= height / 2 - 80, (number, "the card leaves room for what it is about")
+            first, last = seen["looked"]
+            assert first >= below - 1, number
+            if last - first <= end - below - 16:
+                assert last <= end + 3, number
+            else:
+                assert first <= below + 40, number
+            if number < STEPS:
+                tab.click("#tour-next")
+
+
 def state(tab: Page) -> dict[str, Any]:
     if tab.get_attribute("body", "data-tab") == "play":
         return {"run": None, **tab.evaluate("burstlab.play.controls.values")}
@@ -161,6 +204,116 @@ def test_every_word_is_explained_by_pointer_focus_and_touch(browser, demo, where
             name, meaning = tab.inner_text("#tip").split("\n")[:2]
             assert name == button.get_attribute("data-term")
             assert len(meaning) > 20
+
+
+#: Controls that lie under the explanation, and how much of it is outside the window.
+UNDER = """(() => {
+  const tip = document.getElementById("tip").getBoundingClientRect();
+  const under = [...document.querySelectorAll("button:not(.term), select, input, summary")]
+    .filter((part) => part.offsetParent).filter((part) => {
+      const box = part.getBoundingClientRect();
+      return box.left < tip.right && box.right > tip.left
+        && box.top < tip.bottom && box.bottom > tip.top;
+    }).map((part) => part.id || part.textContent);
+  const out = Math.max(-tip.left, -tip.top, tip.right - innerWidth, tip.bottom - innerHeight);
+  return { under, out };
+})()"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (420, 800)])
+@pytest.mark.parametrize("where", ["#tab=watch&run=nsfnet", "#step=2"])
+def test_an_explanation_covers_no_button(browser, demo, where, width, height):
+    with quiet_tab(browser, viewport={"width": width, "height": height}) as tab:
+        start(tab, demo, where)
+        for button in tab.locator(".term:visible").all():
+            button.hover()
+            found = tab.evaluate(UNDER)
+            assert (found["under"], found["out"] <= 0) == ([], True)
+        for canvas in ("#bursts", "#sequence .u-over", "#window .u-over"):
+            place = tab.locator(canvas)
+            place.scroll_into_view_if_needed()
+            box: Any = place.bounding_box()
+            for across in (0.02, 0.3, 0.6, 0.98):
+                for down in (0.05, 0.5, 0.95):
+                    tab.mouse.move(
+                        box["x"] + across * box["width"], box["y"] + down * box["height"]
+                    )
+                    if tab.is_visible("#tip"):
+                        found = tab.evaluate(UNDER)
+                        assert (found["under"], found["out"] <= 0) == ([], True)
+
+
+#: Texts that are drawn on a canvas, each with its ends; `paint` draws on the context it is given.
+WRITTEN = """(paint, canvas) => {
+  const real = canvas.getContext("2d");
+  const found = [];
+  const shares = { left: 0, start: 0, center: 0.5, right: 1, end: 1 };
+  const watched = new Proxy(real, {
+    get: (_, name) => {
+      if (name === "fillText") return (text, x) => {
+        const { width } = real.measureText(text);
+        const begin = x - shares[real.textAlign] * width;
+        found.push([text, begin, begin + width]);
+      };
+      const value = real[name];
+      return typeof value === "function" ? value.bind(real) : value;
+    },
+    set: (_, name, value) => { real[name] = value; return true; },
+  });
+  paint(watched);
+  return { texts: found, width: canvas.clientWidth };
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (420, 800)])
+def test_no_label_at_the_edge_of_a_chart_is_cut(browser, demo, width, height):
+    with quiet_tab(browser, viewport={"width": width, "height": height}) as tab:
+        for run in ("one-burst", "nsfnet"):
+            start(tab, demo, f"#tab=watch&run={run}")
+            for time in (0.1, 0.73, 1.001, 2.337):
+                tab.evaluate(f"{VIEW}.transport.seek({time})")
+                tab.wait_for_timeout(100)
+                for paint, canvas in (
+                    (f"{VIEW}.gantt.paint(context)", "gantt"),
+                    (f"{VIEW}.network.paintStill(context)", "fibres"),
+                ):
+                    drawn = tab.evaluate(
+                        f"({WRITTEN})((context) => {paint}, document.getElementById('{canvas}'))"
+                    )
+                    assert drawn["texts"], canvas
+                    for text, begin, end in drawn["texts"]:
+                        assert begin >= 0 and end <= drawn["width"], (run, time, canvas, text)
+
+
+def test_a_mark_at_the_edge_of_a_chart_is_whole(tab, demo):
+    start(tab, demo, "#step=3")
+    found = tab.evaluate(
+        f"""() => {{
+          const {{ sequence, stretch, flow }} = {VIEW};
+          const out_s = flow.event_s[0];
+          stretch.show(out_s, out_s + 1);
+          const {{ plot }} = sequence;
+          const ratio = devicePixelRatio;
+          const x = plot.valToPos(out_s, "x", true);
+          const y = plot.valToPos(flow.event_seq[0], "y", true);
+          const colour = (left) => [...plot.ctx.getImageData(left, y, 1, 1).data].join();
+          // The left half of the diamond, and as far from the axis where there is none.
+          const half = Array.from({{ length: 8 }}, (_, i) => colour(x - (i + 1) * ratio));
+          return half.filter((one) => one !== colour(x - 12 * ratio)).length;
+        }}"""
+    )
+    assert found >= 5
+    # The library draws the grid anew with the state in which it left the context.
+    kept = tab.evaluate(
+        f"""() => {{
+          const {{ plot, hooks }} = {VIEW}.sequence;
+          const state = () => [plot.ctx.strokeStyle, plot.ctx.fillStyle, plot.ctx.lineWidth].join();
+          const before = state();
+          hooks.draw[0](plot);
+          return state() === before;
+        }}"""
+    )
+    assert kept
 
 
 def test_pointing_shows_values_of_bursts_refusals_fibres_and_points(tab, mesh):
@@ -311,7 +464,7 @@ def test_a_wrong_slider_in_a_link_is_told(tab):
         assert "loss = 0.7: there is 0, 0.0001" in tab.inner_text("#wrong")
         assert "window = 4" in tab.inner_text("#toml")
         tab.click("#reset")
-        until(tab, "burstlab.play.controls.values.window === 32 && !burstlab.play.busy")
+        until(tab, "burstlab.play.controls.values.window === 20 && !burstlab.play.busy")
         assert not tab.is_visible("#wrong")
 
 
@@ -421,6 +574,11 @@ def test_what_is_seen_is_saved_as_a_picture_and_a_drawing(tab, demo, where):
     assert {title, "cwnd"} <= words
     assert svg.count("<path") > 100
     assert "NaN" not in svg and "undefined" not in svg
+    named = tab.inner_text("#title")
+    assert f"<title>Burstlab · {named}</title>" in svg
+    assert {"Burstlab", named.split()[0]} <= {part for word in words for part in word.split()}
+    # Both are drawn by the same code, and are as high.
+    assert high == 2 * int(re.search(r'height="(\d+)"', svg)[1]) // 2 * 2
     tab.goto("about:blank")
     tab.set_content(svg)
     assert tab.evaluate("document.querySelector('svg').getBBox().width") > 600
@@ -482,13 +640,21 @@ def test_the_tour_is_a_file_that_students_open(tab, tmp_path, burstlab, monkeypa
     file = tmp_path / "tour.html"
     answer = burstlab("demo", "--export", file)
     assert (answer.status, answer.err) == (0, "")
-    assert file.stat().st_size < 20_000_000
+    assert file.stat().st_size < 5_000_000
     from_file(tab, file)
+    listed = tab.locator("#run option").all_inner_texts()
+    assert listed == [stop.label for stop in SCENES.values()], "no run that is not in the file"
     for number in range(1, STEPS):
         until(tab, f"document.body.dataset.step === '{number}'")
         tab.click("#tour-next")
     until(tab, f"document.body.dataset.step === '{STEPS}'")
-    assert "over 20 runs on each side" in tab.inner_text("#why")
+    assert "over 20 pairs of runs" in tab.inner_text("#why")
+    text = tab.inner_text("#tour-text")
+    assert "access link" not in text and "scenario of a paper" not in text
+    assert not tab.is_visible("#presets")
+    tab.click("#help-open")
+    assert "--port" not in tab.inner_text("#help")
+    tab.keyboard.press("Escape")
     gain = tab.inner_text("#gain")
     tab.focus("#control-loss")
     tab.keyboard.press("Home")

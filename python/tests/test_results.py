@@ -244,7 +244,7 @@ def test_tables_are_printed_without_the_mean_of_each_number_of_each_flow(monkeyp
     real = bl.Result.estimates
     monkeypatch.setattr(bl.Result, "estimates", lambda self: calls.append(1) or real(self))
     print_tables(result)
-    assert "2 replication(s)" in capsys.readouterr().out and calls == []
+    assert "2 replications" in capsys.readouterr().out and calls == []
     assert len(result.document()["summary"]) > 30 and calls == [1]
 
 

@@ -13,7 +13,7 @@ from contextlib import redirect_stdout
 from typing import TextIO, cast
 
 from burstlab.cli import plain, streams
-from burstlab.errors import FULL, EngineError, InputError, ScenarioWarning
+from burstlab.errors import FULL, EngineError, InputError, ScenarioWarning, for_the_command_line
 from burstlab.running import interrupts
 from burstlab.shown import brief, shown
 
@@ -130,7 +130,7 @@ def _warn(
 
 
 def _complain(message: str) -> int:
-    streams.complain(shown(f"error: {message}", lines=True))
+    streams.complain(shown(f"error: {for_the_command_line(message)}", lines=True))
     return BAD_INPUT
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlab.cli.flags import Json, Switch, Whole
+from burstlab.cli.flags import Json, Settings, Switch, Whole
 from burstlab.cli.printing import console, put_document, say
 from burstlab.cli.tables import table
+from burstlab.shown import several
 
 if TYPE_CHECKING:
     from burstlab.surgery import Blame
@@ -21,6 +22,7 @@ def blame(
     top: Whole = None,
     sample: Whole = None,
     horizon: str | None = None,
+    set_: Settings = None,
     seed: Whole = None,
     replication: Whole = None,
     jobs: Whole = None,
@@ -44,6 +46,8 @@ def blame(
     horizon
         Simulated time after the loss for which its price is counted, such as "2 s" (default: to
         the end of the run, which alone is the whole price).
+    set_
+        Of a scenario, change a field: path=value. Repeatable.
     seed
         Of a scenario: its seed.
     replication
@@ -62,13 +66,14 @@ def blame(
     from burstlab.running.progress import bar
     from burstlab.storage.directories import ready_file
     from burstlab.surgery import blame as price
+    from burstlab.surgery.source import with_settings
 
     if figure is not None:
         ready_file(Path(figure), "--figure")
 
     with bar("bursts that were lost") as watch:
         found = price(
-            source,
+            with_settings(source, set_, seed=seed),
             flow=flow,
             sample=sample,
             horizon=horizon,
@@ -120,7 +125,8 @@ def _print(found: Blame, count: int) -> None:
     if found.horizon_s is not None:
         until = f"{found.horizon_s:g} s after each loss, and nothing that a loss does later"
     whose = "connections" if found.flow is None else f"flow {found.flow}"
-    print(f"{found.lost:,} lost bursts with packets of {whose}, {of} priced {until}")
+    lost = several(found.lost, "lost burst")
+    print(f"{lost} with packets of {whose}, {of} priced {until}")
     sums = found.sums
     together = "together" if found.flow is None else "that were lost, of any flow"
     for name, unit, form in (("seconds", "s", "+,.6g"), ("bytes", "bytes", "+,.0f")):

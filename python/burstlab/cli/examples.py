@@ -6,6 +6,7 @@ from pathlib import Path
 
 from burstlab.cli.flags import Switch
 from burstlab.cli.printing import say
+from burstlab.shown import several
 
 
 def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
@@ -41,5 +42,5 @@ def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             put(out / name, content)
     first = out / "one_burst.toml"
-    say(f"{len(found)} files in {out}\nnext: burstlab run {first}")
+    say(f"{several(len(found), 'file')} in {out}\nnext: burstlab run {first}")
     return 0

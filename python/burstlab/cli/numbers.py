@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+_RATES = (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0))
+_TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("ps", 1e-12))
+
 
 def rate(bits_per_second: float) -> str:
     """Write a rate with a unit that suits its size."""
-    for unit, size in (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)):
-        if abs(bits_per_second) >= size:
-            return f"{bits_per_second / size:.4g} {unit}"
-    return f"{bits_per_second:.4g} b/s"
+    unit, size = _suited(bits_per_second, _RATES)
+    return f"{bits_per_second / size:.4g} {unit}"
 
 
 def seconds(time_s: float) -> str:
     """Write a time with a unit that suits its size."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        if abs(time_s) >= size:
-            return f"{time_s / size:.4g} {unit}"
-    return "0 s" if time_s == 0 else f"{time_s * 1e12:.3g} ps"
+    unit, size = _suited(time_s, _TIMES)
+    return "0 s" if time_s == 0 else f"{time_s / size:.{3 if unit == 'ps' else 4}g} {unit}"
+
+
+def _suited(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, float]:
+    return next((one for one in units if abs(value) >= one[1]), units[-1])
 
 
 def share(part: float) -> str:
@@ -43,9 +46,45 @@ def measure(values: Sequence[float], write: Callable[[float], str]) -> str:
     write
         How a single number is written.
     """
-    from burstlab.statistics import mean_ci95
-
     if len(set(values)) == 1:
         return write(values[0])
+    from burstlab.statistics import mean_ci95
+
     estimate = mean_ci95(values)
-    return f"{write(estimate.mean)} ± {write(estimate.ci95 or 0.0)}"
+    return spread(estimate.mean, estimate.ci95, write, positive=min(values) >= 0.0)
+
+
+def of_metric(name: str) -> Callable[[float], str] | None:
+    """Return how a metric is written by the unit at the end of its name, if it has one."""
+    return rate if name.endswith("_bps") else seconds if name.endswith("_s") else None
+
+
+def spread(
+    mean: float, half: float | None, write: Callable[[float], str] | None, *, positive: bool
+) -> str:
+    """Write a mean with its 95 % interval, both in one unit.
+
+    Parameters
+    ----------
+    mean, half
+        The mean, and half the width of the interval.
+    write
+        How a single number is written.
+    positive
+        Whether the quantity is never below 0, so that no interval is.
+    """
+    from burstlab.measures.written import with_interval
+
+    least = 0.0 if positive else float("-inf")
+    unit, size = "", 1.0
+    if write is not None and write in _UNITS:
+        unit, size = _suited(mean or half or 0.0, _UNITS[write])
+    return with_interval(mean / size, None if half is None else half / size, unit, least=least)
+
+
+#: Units of what is written with one.
+_UNITS: dict[Callable[[float], str], Sequence[tuple[str, float]]] = {
+    rate: _RATES,
+    seconds: _TIMES,
+    share: (("%", 0.01),),
+}

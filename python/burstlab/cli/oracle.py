@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from burstlab.cli.flags import Json, Whole
 from burstlab.cli.printing import say, warn
+from burstlab.shown import several
 
 if TYPE_CHECKING:
     from burstlab.oracle import LinuxOutcome, Report
@@ -76,7 +77,7 @@ def oracle(
         report = replay(directory, jobs=jobs, progress=progress)
     if report.skipped:
         reasons = sorted({reason for _, reason in report.skipped})
-        warn(f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}")
+        warn(f"notice: {several(len(report.skipped), 'case')} skipped: {'; '.join(reasons)}")
     if json_:
         print(json.dumps(report.to_json()))
     else:

@@ -89,7 +89,7 @@ def play(
     Parameters
     ----------
     scenario
-        The TOML file of a path to start from (default: three fibres that lose bursts).
+        The TOML file of a path to start from (default: that of the tutorial, with losses).
     port
         Port on 127.0.0.1 (default: any that is free).
     token

@@ -13,6 +13,7 @@ from burstlab.cli.coverage import coverage_json, print_coverage
 from burstlab.cli.flags import Json, Switch, Whole
 from burstlab.cli.printing import STYLES, console, say, warn
 from burstlab.cli.tables import table
+from burstlab.shown import several
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -183,6 +184,7 @@ def _print(reports: list[TargetReport], directory: str) -> None:
         f"; of {count['cannot tell']} these runs cannot tell" if count["cannot tell"] else ""
     )
     say(
-        f"\n{count['holds']} claims hold, {count['differs']} differ with an explanation, "
-        f"{count['fails']} fail{undecided}\nlook at {directory}/report.html"
+        f"\n{several(count['holds'], 'claim holds', 'claims hold')}, "
+        f"{several(count['differs'], 'differs', 'differ')} with an explanation, "
+        f"{several(count['fails'], 'fails', 'fail')}{undecided}\nlook at {directory}/report.html"
     )

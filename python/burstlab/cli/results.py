@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Switch
+from burstlab.cli.numbers import of_metric, spread
 from burstlab.cli.printing import console, put_document
 from burstlab.cli.tables import table
+from burstlab.shown import several
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +77,8 @@ def _verify(directories: Sequence[str], *, json_: bool) -> int:
             say(f"{one.path}: {one.state}")
     count = {state: sum(one.state == state for one in found) for state in (WHOLE, NO_SUM)}
     say(
-        f"{count[WHOLE]:,} files are whole, {len(bad):,} are damaged or missing, "
+        f"{several(count[WHOLE], 'file is', 'files are')} whole, "
+        f"{several(len(bad), 'is', 'are')} damaged or missing, "
         f"of {count[NO_SUM]:,} no sum was noted"
     )
     return 1 if bad else 0
@@ -154,14 +157,16 @@ def _print(compared: Compared) -> None:
         made.add_row(*(str(told[name]) for name in titles), state)
     terminal.print(made)
     if len(compared.entries) > _RESULTS_SHOWN:
-        print(f"... and {len(compared.entries) - _RESULTS_SHOWN:,} more results; --json has all")
+        more = several(len(compared.entries) - _RESULTS_SHOWN, "more result")
+        print(f"... and {more}; --json has all")
     first = compared.entries[0].study
     if len(compared.entries) == 1 and first is not None:
         print_study(first)
     if compared.parameters:
         terminal.print(_parameters(compared))
         if len(compared.parameters) > _ROWS_SHOWN:
-            print(f"... and {len(compared.parameters) - _ROWS_SHOWN} more parameters differ")
+            more = len(compared.parameters) - _ROWS_SHOWN
+            print(f"... and {several(more, 'more parameter differs', 'more parameters differ')}")
     elif len(compared.entries) > 1:
         print("no parameter differs")
     _print_differences(terminal, compared)
@@ -195,7 +200,7 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
     found = compared.differences
     apart = sorted(found.significant(), key=_rank)
     if apart:
-        numbers = ("mean", "over's mean", "difference", "p (Holm)", "test")
+        numbers = ("mean", "over's mean", "difference", "n", "p (Holm)", "test")
         made = table(["result", "over", "point", "metric"], numbers, fold=True)
         for one in apart[:_ROWS_SHOWN]:
             made.add_row(*_row(one))
@@ -204,10 +209,12 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
         print(f"... and {len(apart) - _ROWS_SHOWN} more; --json has all")
     alone = len(found) - found.tested - found.equal
     print(
-        f"{len(apart)} of {found.tested} comparisons differ significantly (5 % for all of them "
+        f"{len(apart)} of {several(found.tested, 'comparison')} "
+        f"{'differs' if len(apart) == 1 else 'differ'} significantly (5 % for all of them "
         f"together, after Holm); {found.paired} paired by replication, "
-        f"{found.tested - found.paired} by Welch's test; {found.equal} are equal in every run"
-        + (f", {alone} have too few runs to tell" if alone else "")
+        f"{found.tested - found.paired} by Welch's test; "
+        f"{several(found.equal, 'is', 'are')} equal in every run"
+        + (f", {several(alone, 'has', 'have')} too few runs to tell" if alone else "")
     )
 
 
@@ -222,14 +229,15 @@ def _rank(one: Difference) -> tuple[int, float]:
 
 def _row(one: Difference) -> list[str]:
     where = ", ".join(f"{path} = {value}" for path, value in one.point.items())
-    gap = one.found.difference
+    gap, write = one.found.difference, of_metric(one.metric)
     return [
         one.result,
         one.over,
         "; ".join(part for part in (where, one.scheme) if part),
         one.metric,
-        *(f"{mean:.4g}" for mean in one.means),
-        f"{gap.mean:.3g} ± {gap.ci95 or 0.0:.2g}",
+        *(spread(mean, None, write, positive=False) for mean in one.means),
+        spread(gap.mean, gap.ci95 or 0.0, write, positive=False),
+        str(gap.n),
         f"{one.p_holm:.2g}",
         "paired" if one.found.paired else "Welch",
     ]

@@ -12,7 +12,7 @@ from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, rate, seconds
 from burstlab.cli.printing import put_document, say, warn
 from burstlab.cli.tables import measured
-from burstlab.shown import brief
+from burstlab.shown import brief, several
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -191,7 +191,8 @@ def print_tables(result: Result) -> None:
     if flows:
         print(_flow_table(result, flows[:_FLOWS_SHOWN]))
     if len(flows) > _FLOWS_SHOWN:
-        print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
+        more = several(len(flows) - _FLOWS_SHOWN, "more flow")
+        print(f"... and {more}; --json and --out have all\n")
     demands = (mesh.demands(result), mesh.slowdowns(result))
     for made in (
         *demands,
@@ -234,16 +235,19 @@ def _caption(result: Result) -> str:
     counters = result.counters
     lines = [
         (
-            f"seed {result.seed} · {len(result.replications)} replication(s) · "
+            f"seed {result.seed} · {several(len(result.replications), 'replication')} · "
             f"{result.simulated_s:g} s simulated in {result.wall_s:.2g} s · "
             f"fingerprint {result.fingerprint}"
         )
     ]
     if counters.get("bursts_sent") and not result.network:
         told = [
-            f"{counters[f'{kind}_sent']:,} {name} sent, {counters[f'{kind}_lost']:,} lost "
+            f"{several(counters[f'{kind}_sent'], *names)} sent, {counters[f'{kind}_lost']:,} lost "
             f"({counters[f'{kind}_lost'] / counters[f'{kind}_sent']:.3%})"
-            for kind, name in (("bursts", "data bursts"), ("ack_bursts", "bursts of ACKs"))
+            for kind, names in (
+                ("bursts", ("data burst",)),
+                ("ack_bursts", ("burst of ACKs", "bursts of ACKs")),
+            )
             if counters.get(f"{kind}_sent")
         ]
         lines.append("; ".join(told))

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
+from burstlab.cli.numbers import of_metric, spread
 from burstlab.cli.printing import console, put_document, say, warn
 from burstlab.cli.tables import table
+from burstlab.shown import several
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.table import Table
 
     from burstlab.studies import Study
@@ -92,7 +96,7 @@ def study(
     if interrupted:
         total = len(found.plan.points)
         print(
-            f"interrupted: {found.done} of {total} points are kept; --resume goes on",
+            f"interrupted: {found.done} of {several(total, 'point')} kept; --resume goes on",
             file=sys.stderr,
         )
     if failed is not None:
@@ -121,9 +125,9 @@ def print_study(found: Study) -> None:
         print(f"... of {total:,} points; --json and the tables have all")
     more = len(found.metrics) - len(shown)
     print(
-        f"seed {found.plan.seed} · {found.done:,} of {total:,} points · "
-        f"{len(found.runs):,} runs · "
-        f"{len(found.metrics)} metrics" + (f", {more} not shown" if more > 0 else "")
+        f"seed {found.plan.seed} · {found.done:,} of {several(total, 'point')} · "
+        f"{several(len(found.runs), 'run')} · {several(len(found.metrics), 'metric')}"
+        + (f", {more} not shown" if more > 0 else "")
     )
 
 
@@ -133,9 +137,12 @@ def _estimates(found: Study, shown: list[str]) -> Table:
         [*(found.plan.swept or ["point"]), *(["scheme"] if several else [])], [*shown, "n"]
     )
     cells: dict[tuple[int, str], dict[str, tuple[str, int]]] = {}
+    paths = found.plan.metrics or {}
+    units = {name: of_metric(paths.get(name, name)) for name in shown}
+    least = {name: _is_positive(found, name) for name in shown}
     for row in found.estimates.to_pylist():
         if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
-            text = _measure(row["mean"], row["ci95"])
+            text = _measure(row["mean"], row["ci95"], units[row["metric"]], least[row["metric"]])
             cells.setdefault((row["point"], row["scheme"]), {})[row["metric"]] = (text, row["n"])
     for (point, scheme), by_metric in cells.items():
         number = max((n for _, n in by_metric.values()), default=0)
@@ -151,7 +158,9 @@ def _ratios(found: Study, shown: list[str]) -> Table:
     for row in found.differences.to_pylist():
         if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
             key = (row["point"], f"{row['scheme']} / {row['over']}")
-            cells.setdefault(key, {})[row["metric"]] = _measure(row["ratio"], row["ratio_ci95"])
+            cells.setdefault(key, {})[row["metric"]] = _measure(
+                row["ratio"], row["ratio_ci95"], None, True
+            )
     for (point, name), by_metric in cells.items():
         made.add_row(*_where(found, point), name, *(by_metric[one] for one in shown))
     return made
@@ -162,7 +171,13 @@ def _where(found: Study, point: int) -> list[str]:
     return [str(values.get(path, "")) for path in found.plan.swept] if values else [str(point)]
 
 
-def _measure(mean: float | None, half: float | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{mean:.4g}" if half is None else f"{mean:.4g} ± {half:.2g}"
+def _is_positive(found: Study, metric: str) -> bool:
+    """Return whether a metric is below 0 in no run, so that no interval of it is drawn there."""
+    values = found.runs[metric]
+    return not bool((values < 0.0).any())
+
+
+def _measure(
+    mean: float | None, half: float | None, write: Callable[[float], str] | None, positive: bool
+) -> str:
+    return "-" if mean is None else spread(mean, half, write, positive=positive)

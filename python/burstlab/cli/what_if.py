@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json, Names, Switch, Whole
+from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
 from burstlab.cli.printing import console, put_document, say, warn
 from burstlab.cli.tables import table
+from burstlab.shown import several
 
 if TYPE_CHECKING:
     from burstlab.surgery import WhatIf
@@ -24,6 +25,7 @@ def what_if(
     delay: Names = None,
     convert: Names = None,
     until: str | None = None,
+    set_: Settings = None,
     seed: Whole = None,
     replication: Whole = None,
     trace: Names = None,
@@ -52,6 +54,8 @@ def what_if(
         Bursts whose wavelength every node of a mesh can convert.
     until
         Simulated time at which both runs end, such as "5 s" (default: that of the scenario).
+    set_
+        Of a scenario, change a field: path=value. Repeatable.
     seed
         Of a scenario: its seed.
     replication
@@ -75,6 +79,7 @@ def what_if(
     from burstlab.surgery import what_if as ask
     from burstlab.surgery.operations import delays
     from burstlab.surgery.parting import refuse_pair
+    from burstlab.surgery.source import with_settings
     from burstlab.tables import TRACES
 
     # Both runs may take long: what cannot be written is refused before.
@@ -86,7 +91,7 @@ def what_if(
 
     with bar("both runs") as watch:
         found = ask(
-            source,
+            with_settings(source, set_, seed=seed),
             spare=_split(spare),
             kill=_split(kill),
             delay=delays(_split(delay)),
@@ -140,12 +145,13 @@ def _print(found: WhatIf) -> None:
         for row in bursts[:_ROWS_SHOWN]:
             made.add_row(*_burst(row))
         terminal.print(made)
-    for what, rows in (("connections", connections), ("bursts", bursts)):
+    for what, rows in (("more connection", connections), ("more burst", bursts)):
         if len(rows) > _ROWS_SHOWN:
-            print(f"... and {len(rows) - _ROWS_SHOWN} more {what}; --json and --out have all")
+            more = several(len(rows) - _ROWS_SHOWN, what)
+            print(f"... and {more}; --json and --out have all")
     if not found.same:
-        connected = _several(totals["connections_different"], "connection")
-        others = _several(totals["bursts_different"], "burst")
+        connected = several(totals["connections_different"], "connection")
+        others = several(totals["bursts_different"], "burst")
         lost = (totals["bursts_lost_first"], totals["bursts_lost_other"])
         say(
             f"the two part at {found.parted_s:.6g} s; {connected} and {others} end otherwise; "
@@ -157,10 +163,6 @@ def _print(found: WhatIf) -> None:
         f"seed {found.first.seed} · fingerprint {found.first.fingerprint}, then "
         f"{found.other.fingerprint}" + (": the same run" if found.same else "")
     )
-
-
-def _several(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def _connection(row: dict[str, Any]) -> list[str]:

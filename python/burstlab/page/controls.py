@@ -88,8 +88,8 @@ CONTROLS = (
         "window",
         "Window",
         "tcp.window",
-        (4, 8, 16, 32, 64, 128, 256),
-        32,
+        (4, 8, 16, 20, 32, 64, 128, 256),
+        20,
         "Most segments outstanding: the receiver's window.",
     ),
     Control(
@@ -97,7 +97,7 @@ CONTROLS = (
         "Fibre delay",
         "network.link_delay",
         ("0.1 ms", "0.2 ms", *_TIMES),
-        "5 ms",
+        "10 ms",
         "Propagation of each fibre, one way.",
     ),
     Control(
@@ -123,7 +123,7 @@ CONTROLS = (
         "tcp.detector",
         ("ble", "back", "bnak", "oracle"),
         "bnak",
-        "How Burst TCP tells a false time-out: burst length estimation, burst ACKs, "
+        "How Burst TCP recognises a false time-out: burst length estimation, burst ACKs, "
         "burst NAKs, or an oracle as the bound.",
         choice=True,
     ),
@@ -146,12 +146,13 @@ CONTROLS = (
     ),
 )
 
-#: What is played where no scenario is given: a window leaves in one burst.
+#: The scenario that is played if none is given: that of docs/tutorial.md, with losses. A window
+#: leaves in one burst, so each lost burst is a false time-out of plain TCP.
 START: Document = {
-    "network": {"core_nodes": 2, "link_rate": "10 Gb/s", "link_delay": "5 ms"},
-    "access": {"rate": "100 Mb/s", "delay": "1 ms"},
-    "edge": {"assembly": "timer", "timer": "5 ms"},
-    "tcp": {"variant": "reno", "window": 32, "detector": "bnak"},
+    "network": {"core_nodes": 2, "link_delay": "10 ms"},
+    "access": {"rate": "100 Mb/s", "delay": "10 ms"},
+    "edge": {"assembly": "timer", "timer": "5 ms", "ack": {"assembly": "none"}},
+    "tcp": {"variant": "reno", "window": 20, "delayed_ack": False, "detector": "bnak"},
     "loss": {"data": {"process": "bernoulli", "probability": 0.03}},
     "run": {"duration": "10 s", "seed": 1},
 }

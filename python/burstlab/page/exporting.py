@@ -29,7 +29,7 @@ FLOWS_MAX = 24_000_000
 
 #: Controls that stay in the file, and those of their steps for which answers are recorded.
 PLAYED: Mapping[str, tuple[Any, ...]] = {
-    "timer": ("1 ms", "5 ms", "20 ms", "50 ms"),
+    "timer": ("1 ms", "5 ms", "20 ms"),
     "loss": (0.0, 0.001, 0.01, 0.03, 0.1),
     "detector": ("ble", "back", "bnak", "oracle"),
 }
@@ -82,8 +82,12 @@ def export(
 
 def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
     about = json.loads(page.data["data/page"]({}).content)
-    presets = {one["key"] for one in about["presets"]}
-    runs = [one["key"] for one in about["runs"]]
+    steps = {str(number): {"number": str(number)} for number in range(1, about["steps"] + 1)}
+    texts = {n: page.data["data/step"]({**query, "file": "1"}) for n, query in steps.items()}
+    # A tour has the runs of its steps; those of papers are for the server, which makes them.
+    named = {json.loads(body.content)["state"].get("run") for body in texts.values()}
+    listed = [one for one in about["runs"] if not steps or one["key"] in named]
+    runs = [one["key"] for one in listed]
     if about["kind"] == "view":
         yield from _run(page, {})
     for number, run in enumerate(runs):
@@ -92,15 +96,13 @@ def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
         if number == 0:
             # What an address without a run means.
             yield from _run(page, {})
-    for number in range(1, about["steps"] + 1):
-        query = {"number": str(number)}
-        yield key("step", query), page.data["data/step"](query)
+    for number, query in steps.items():
+        yield key("step", query), texts[number]
     if about["play"]:
         begun = 0.5 if runs else 0.0
         yield from _played(page, lambda share: progress(begun + (1 - begun) * share))
     # Presets are run by the server alone; the file has what was recorded.
-    told = {**about, "presets": []} if presets else about
-    yield key("page", {}), document(told)
+    yield key("page", {}), document({**about, "runs": listed, "presets": []})
 
 
 def key(name: str, query: Mapping[str, Any]) -> str:

@@ -30,7 +30,7 @@ from burstlab.page.sampling import Sampler, counted, together
 from burstlab.page.scenes import Left, Scene, Scenes, closed_on_error
 from burstlab.page.serving import Answer, BadRequest, Body, Page
 from burstlab.page.showing import page_about, watched
-from burstlab.page.spread import remark
+from burstlab.page.spread import paired, remark
 from burstlab.simulation import resolve, run
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: Segments that are drawn one by one.
 SEGMENTS = 6_000
 
-#: Runs on each side, behind the bars and the gain.
+#: Pairs of runs behind the bars and the gain.
 RUNS = 20
 
 #: Packets that all runs of one answer may send together; where they send more, fewer runs answer
@@ -161,6 +161,7 @@ class Player:
             "drawn": first,
             "end_s": float(drawn[0].replications[0].summary["simulated_s"]),
             "spread": remark(drawn[1].scenario),
+            "paired": paired(drawn[1].scenario),
             "judged": _judged(drawn[1]),
             "toml": tomli_w.dumps(shown),
             "flag": again.FLAG if classes.written(shown) else "",
@@ -271,13 +272,13 @@ def _detector(wanted: Mapping[str, Any]) -> str:
 
 
 def _judged(result: Result) -> dict[str, int]:
-    """Count the false and the true time-outs of a run, and what the detector took them for."""
+    """Count the false and the true time-outs of a run, and those that the detector recognised."""
     rows = result.ledger.where(kind="timeout").to_pylist()
-    found = {"false": 0, "false_wrong": 0, "true": 0, "true_wrong": 0}
+    found = {"false": 0, "false_recognised": 0, "true": 0, "true_recognised": 0}
     for row in rows:
         if row["truth"] in ("false", "true"):
             found[row["truth"]] += 1
-            found[f"{row['truth']}_wrong"] += row["verdict"] not in (row["truth"], "none")
+            found[f"{row['truth']}_recognised"] += row["verdict"] == row["truth"]
     return found
 
 

@@ -76,7 +76,9 @@ class Tour:
         number = query.get("number", "")
         if not number.isdecimal() or not 1 <= int(number) <= STEPS:
             raise BadRequest(f"number is 1 to {STEPS}")
-        step = _STEPS[int(number) - 1]
+        # A file has neither presets nor all controls.
+        recorded = int(number) == STEPS and query.get("file") == "1"
+        step = _recorded if recorded else _STEPS[int(number) - 1]
         return document({"number": int(number), **step(self._scenes)})
 
 
@@ -218,10 +220,22 @@ def _nsfnet(scenes: Scenes) -> dict[str, Any]:
 
 def _yours(_scenes: Scenes) -> dict[str, Any]:
     text = [
-        "Move a slider. Plain TCP and [[Burst TCP]] run again, twenty times each, and lose the "
-        "same bursts; the bars have their [[interval]]s. The first of these runs is drawn below.",
+        "Move a slider. Plain TCP and [[Burst TCP]] then run again in twenty pairs, and both runs "
+        "of a pair lose the same bursts. The bars have their [[interval]]s, and the first pair is "
+        "drawn below.",
         "Try a slow access link: a window is then spread over many bursts, and most losses no "
         "longer silence the sender. Or take a scenario of a paper, above the sliders.",
+    ]
+    return {"title": "Your turn", "text": text, "look": "control-panel", "state": {"tab": "play"}}
+
+
+def _recorded(_scenes: Scenes) -> dict[str, Any]:
+    text = [
+        "Move a slider. This file has twenty pairs of runs of plain TCP and [[Burst TCP]] for each "
+        "position, and both runs of a pair lose the same bursts. The bars have their "
+        "[[interval]]s, and the first pair is drawn below.",
+        "Try a short [[assembly time]]: a window is then spread over several bursts, and most "
+        "losses no longer silence the sender.",
     ]
     return {"title": "Your turn", "text": text, "look": "control-panel", "state": {"tab": "play"}}
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from burstlab.plot import theme
+from burstlab.plot.study import lowest, ratio_ticks
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,15 @@ def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> 
     import altair as alt
 
     names = list(dict.fromkeys(point.series for point in points))
-    values = [v for p in points for v in (max(0.0, p.low), p.high, p.published) if v is not None]
-    low, high = min(values), max(values)
-    margin = 0.06 * (high - low)
-    scale = alt.Scale(domain=[low - margin, high + margin], nice=True, zero=False)
+    # A ratio of rates is never negative, and neither is an interval of one.
+    least = lowest((p.measured, p.low) for p in points)
+    points = [replace(p, low=max(least, p.low)) for p in points]
+    values = [v for p in points for v in (p.low, p.high, p.published) if v is not None]
+    low, high = min(1.0, *values), max(1.0, *values)
+    margin = (high / low) ** 0.06
+    ends = [low / margin, high * margin]
+    scale = alt.Scale(type="log", domain=ends, nice=False)
+    ticks = ratio_ticks(*ends)
     panels = [
         _panel(
             [p for p in points if p.series == name],
@@ -57,6 +63,7 @@ def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> 
             x_title,
             y_title if i == 0 else None,
             scale,
+            ticks,
         )
         for i, name in enumerate(names)
     ]
@@ -72,11 +79,11 @@ def _panel(
     x_title: str,
     y_title: str | None,
     scale: Any,
+    ticks: Sequence[float],
 ) -> Any:
     import altair as alt
 
-    # A ratio of rates is never negative, and neither is an interval of one.
-    rows = [{**asdict(point), "low": max(0.0, point.low)} for point in points]
+    rows = [asdict(point) for point in points]
     columns = ["x", "measured", "low", "high", "published", "n"]
     base = alt.Chart(theme.inline(rows, columns))
     kind = "measured (95 % interval)"
@@ -94,7 +101,12 @@ def _panel(
                 scale=alt.Scale(padding=12, zero=False),
                 axis=alt.Axis(values=[p.x for p in points], labelFlush=False, format=".1f"),
             ),
-            y=alt.Y(f"{field}:Q", title=y_title, scale=scale),
+            y=alt.Y(
+                f"{field}:Q",
+                title=y_title,
+                scale=scale,
+                axis=alt.Axis(values=list(ticks), format="~g"),
+            ),
             color=legend.colour(),
             tooltip=[
                 alt.Tooltip("x:Q", title=x_title),

@@ -227,8 +227,10 @@ def _figure(
     name, scale = scaled(metric, largest)
     if kind == "ratio":
         name, scale = f"ratio of {called(metric)}", 1.0
-    # What is never negative has no interval that says so.
+    # What is never negative has no interval that says so; a logarithmic axis has no 0.
     least = 0.0 if all(row["y"] >= 0.0 for row in found) else -math.inf
+    if on_log := kind == "ratio" and all(row["y"] > 0.0 for row in found):
+        least = lowest((row["y"], row["y"] - row["half"]) for row in found)
     rows, panels = [], []
     by_point: dict[int, list[Row]] = {}
     for row in found:
@@ -258,8 +260,49 @@ def _figure(
         _panel(number, panel, title, name if number % 2 == 0 else None, layout, kind, rows)
         for number, (panel, title) in enumerate(panels)
     ]
+    if on_log:
+        for number, panel in enumerate(drawn):
+            _on_log(panel, [row for row in rows if row["panel"] == number])
     spec = _together(drawn, rows, series, _colours(series, schemes))
     return Figure(metric, kind, _caption(kind, layout), spec)
+
+
+def _on_log(panel: dict[str, Any], rows: Sequence[Row]) -> None:
+    """Give a panel of ratios a logarithmic axis: half and double are as far from 1."""
+    if not rows:
+        return
+    ends = [value for row in rows for value in (row["low"], row["high"])]
+    low, high = min(1.0, *ends), max(1.0, *ends)
+    axis = {"values": ratio_ticks(low, high), "format": "~g"}
+    for layer in panel["layer"]:
+        if "y" in layer["encoding"]:
+            scale = {"type": "log", "nice": False, "padding": 8}
+            layer["encoding"]["y"] = {**layer["encoding"]["y"], "scale": scale, "axis": axis}
+
+
+def lowest(points: Iterable[tuple[float, float]]) -> float:
+    """Return where intervals end that would reach 0, on an axis that has none.
+
+    Parameters
+    ----------
+    points
+        Values above 0, each with the lower end of its interval.
+    """
+    found = list(points)
+    above = [low for _, low in found if low > 0.0]
+    return min([*above, *(value / 2.0 for value, low in found if low <= 0.0)])
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Return the ticks of a logarithmic axis, which may span less than a factor of two."""
+    if high < 8.0 * low:
+        step = 10.0 ** math.floor(math.log10(max(high - low, 1e-9 * high) / 4.0))
+        step = next(step * by for by in (1, 2, 5, 10) if (high - low) / (step * by) <= 6.0)
+        first, last = math.ceil(low / step), math.floor(high / step)
+        return [float(f"{n * step:.6g}") for n in range(first, last + 1) if n > 0]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    places = [by * 10.0**power for power in powers for by in (1, 2, 5)]
+    return [float(f"{one:.6g}") for one in places if low <= one <= high]
 
 
 def _colours(series: Sequence[str], schemes: Sequence[str]) -> list[str]:
@@ -277,7 +320,7 @@ def _largest(panel: _Panel) -> float:
 
 def _caption(kind: str, layout: _Layout) -> str:
     if kind == "ratio":
-        told = "Ratios of means, paired by replication, with 95 % intervals; the line is 1."
+        told = "Ratios of means, paired by replication, with 95 % intervals, on a logarithmic axis."
     else:
         told = "Means over replications with 95 % intervals."
     if len(layout.panels) > 1:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab import again, classes
+from burstlab.measures.written import with_interval
 from burstlab.plot.study import figures, of_metrics, scaled
 from burstlab.report.rendering import Chart, render
 from burstlab.results import together
@@ -188,7 +189,7 @@ def _differences(
                 "metric": row["metric"],
                 "pair": f"{row['scheme']} / {row['over']}",
                 "difference": _measure(row["difference"], row["difference_ci95"], row["metric"]),
-                "ratio": _measure(row["ratio"], row["ratio_ci95"]),
+                "ratio": _measure(row["ratio"], row["ratio_ci95"], least=0.0),
                 "n": row["n"],
                 "p": "–" if math.isnan(p) else f"{p:.2g}",
                 "kind": kind,
@@ -224,11 +225,12 @@ def _spans(study: Study, metrics: Sequence[str]) -> list[dict[str, Any]]:
             low, high = ends.setdefault((metric, scheme), [one, one])
             ends[metric, scheme] = [min(low, one, key=_first), max(high, one, key=_first)]
     rank = {name: place for place, name in enumerate(metrics)}
+    least = {name: _least(study, name) for name in metrics}
     found: list[dict[str, Any]] = []
     for (metric, scheme), (low, high) in sorted(ends.items(), key=lambda kv: rank[kv[0][0]]):
         row: dict[str, Any] = {"metric": metric, "scheme": scheme}
         for name, (mean, half, point) in (("low", low), ("high", high)):
-            row[name] = _measure(mean, half, metric)
+            row[name] = _measure(mean, half, metric, least[metric])
             row[f"{name}_at"] = _settings(study.plan.points[point])
         found.append(row)
     return found
@@ -381,12 +383,13 @@ def _means(
     """Return means as text, and whether the precision was reached, by point and scheme."""
     table = of_metrics(study.estimates, {*metrics, *study.plan.stopping.metrics})
     names = ("point", "scheme", "metric", "mean", "ci95", "censored", "reached")
+    least = {name: _least(study, name) for name in {*metrics, *study.plan.stopping.metrics}}
     means: dict[tuple[int, str, str], str] = {}
     reached: dict[tuple[int, str], bool] = {}
     for row in zip(*(table.column(name).to_pylist() for name in names), strict=True):
         point, scheme, metric, mean, half, censored, enough = row
         if point < ROWS:
-            told = "censored" if censored else _measure(mean, half, metric)
+            told = "censored" if censored else _measure(mean, half, metric, least[metric])
             means[point, scheme, metric] = told
             if enough is not None:
                 reached[point, scheme] = reached.get((point, scheme), True) and enough
@@ -396,21 +399,21 @@ def _means(
     return means, reached
 
 
-def _measure(mean: float | None, half: float | None, metric: str = "") -> str:
+def _measure(
+    mean: float | None, half: float | None, metric: str = "", least: float = -math.inf
+) -> str:
     """Write a value with its interval, and with a handy unit where the metric has one."""
     if mean is None or not math.isfinite(mean):
         return "–"
     title, factor = scaled(metric, abs(mean))
-    unit = "" if title == called(metric) else f" {title.rpartition('(')[2].rstrip(')')}"
-    if half is None or not math.isfinite(half):
-        return f"{_short_number(mean * factor, 4)}{unit}"
-    return f"{_short_number(mean * factor, 4)} ± {_short_number(half * factor, 2)}{unit}"
+    unit = "" if title == called(metric) else title.rpartition("(")[2].rstrip(")")
+    wide = None if half is None else half * factor
+    return with_interval(mean * factor, wide, unit, least=least)
 
 
-def _short_number(value: float, digits: int) -> str:
-    """Write a number in some digits, but whole ones in full as far as they are handy."""
-    whole = 10**digits <= abs(value) < 1e6
-    return f"{value:.0f}" if whole else f"{value:.{digits}g}"
+def _least(study: Study, metric: str) -> float:
+    """Return the least value of a metric that is below 0 in no run: no interval goes below."""
+    return -math.inf if (study.runs[metric] < 0.0).any() else 0.0
 
 
 def _text(value: Any) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from burstlab import _core, classes
 from burstlab.errors import InputError
-from burstlab.loading import Document, ScenarioLike, to_document
+from burstlab.loading import Document, ScenarioLike, set_by_flags, to_document
 from burstlab.results import Result, read
 from burstlab.simulation import override, resolve
 
@@ -70,6 +70,35 @@ def source(
             "  fix: write tcp.window_law and tcp.detector without it"
         )
     return found
+
+
+def with_settings(
+    given: str, settings: Sequence[str] | None, *, seed: int | None
+) -> str | Document:
+    """Return what is to be operated on: of a scenario with some fields changed.
+
+    Parameters
+    ----------
+    given
+        The directory of a result, or the file of a scenario.
+    settings
+        As ``--set`` takes them.
+    seed
+        As ``--seed`` takes it, which no setting may repeat.
+
+    Raises
+    ------
+    InputError
+        If a result is to be changed.
+    """
+    if not settings:
+        return given
+    if Path(given).is_dir():
+        raise InputError(
+            f"{given}: --set is of a scenario, and this has been run\n"
+            f"  fix: leave it out, or give {Path(given) / 'scenario.toml'}"
+        )
+    return to_document(given, set_by_flags(settings, seed=seed))
 
 
 def _of_result(result: Result, seed: int | None, replication: int | None) -> Source:

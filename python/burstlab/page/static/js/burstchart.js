@@ -40,7 +40,9 @@ function drawBursts(chart, { left_s: left, packets, gone }) {
   const bottom = chart.valToPos(0, "y", true);
   ctx.save();
   ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  // The cross of a lost burst at the edge of the chart is whole.
+  const rim = 5 * ratio;
+  ctx.rect(bbox.left - rim, bbox.top - rim, bbox.width + 2 * rim, bbox.height + rim);
   ctx.clip();
   for (const lost of [0, 1]) {
     ctx.strokeStyle = lost ? colours.lost : colours.first;

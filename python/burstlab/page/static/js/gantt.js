@@ -3,7 +3,7 @@
 
 import { lowerBound, seconds } from "./data.js";
 import { burstLines } from "./telling.js";
-import { colours, fit, font, type } from "./theme.js";
+import { colours, fit, font, type, uncut } from "./theme.js";
 
 const SHOWN = 4; // seconds on the screen
 const PAST = 0.35;
@@ -136,13 +136,15 @@ export class Gantt {
     context.textBaseline = "top";
     for (let n = Math.ceil(begin / step); n * step < end; n += 1) {
       const place = x(n * step);
-      if (place < this.left + 24 * type.scale || n < 0) continue;
+      if (n < 0) continue;
       context.strokeStyle = colours.grid;
       context.beginPath();
       context.moveTo(place, 0);
       context.lineTo(place, bottom + 3);
       context.stroke();
-      context.fillText(seconds(n * step, step), place, bottom + 6);
+      const text = seconds(n * step, step);
+      const at = uncut(context, text, place, this.left, this.drawn.width);
+      context.fillText(text, at, bottom + 6);
     }
   }
 

@@ -1,6 +1,7 @@
 // Begins: what this page consists of, which part of it is seen, and what stands above both.
 
 import { json } from "./data.js";
+import { alone } from "./file.js";
 import { Link } from "./link.js";
 import { Play } from "./play.js";
 import { startSaving } from "./save.js";
@@ -145,6 +146,7 @@ class Page {
   }
 }
 
+document.body.classList.toggle("in-file", alone);
 startTips();
 try {
   const page = new Page(await json("page"));

@@ -97,11 +97,24 @@ export function drawFlow(chart, flow) {
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   drawAcks(ctx, flow, x, y, [min, max], ratio);
-  drawSegments(ctx, flow, x, y, [min, max], ratio);
+  const special = drawSegments(ctx, flow, x, y, [min, max], ratio);
+  ctx.restore();
+  // uPlot relies on the state of its context.
+  ctx.save();
+  // Marks at the edge of the chart are whole; those of times or segments beyond it are left out.
+  const mark = (name, at, seq, size) => {
+    const top = y(seq);
+    if (top < bbox.top - 1 || top > bbox.top + bbox.height + 1) return;
+    stamp(ctx, name, x(at), top, size);
+  };
+  for (const i of special) {
+    if (flow.flags[i] & AGAIN) mark("again", flow.sent_s[i], flow.seq[i], ratio * 0.85);
+    if (flow.flags[i] & LOST) mark("lost", flow.sent_s[i], flow.seq[i], ratio);
+  }
   for (let i = lowerBound(flow.event_s, min); i < flow.event_s.length; i += 1) {
     if (flow.event_s[i] > max) break;
     const name = eventMark(flow.event[i], flow.truth[i]);
-    if (name) stamp(ctx, name, x(flow.event_s[i]), y(flow.event_seq[i]), ratio);
+    if (name) mark(name, flow.event_s[i], flow.event_seq[i], ratio);
   }
   ctx.restore();
 }
@@ -131,6 +144,7 @@ function drawAcks(ctx, flow, x, y, [min, max], ratio) {
   ctx.stroke();
 }
 
+/** Draws plain segments, and answers the rows of those with a mark. */
 function drawSegments(ctx, flow, x, y, [min, max], ratio) {
   const { sent_s: sent, seq, flags } = flow;
   const size = 2.6 * ratio;
@@ -140,11 +154,7 @@ function drawSegments(ctx, flow, x, y, [min, max], ratio) {
     if (flags[i]) special.push(i);
     else ctx.fillRect(x(sent[i]) - size / 2, y(seq[i]) - size / 2, size, size);
   }
-  for (const i of special) {
-    const [left, top] = [x(sent[i]), y(seq[i])];
-    if (flags[i] & AGAIN) stamp(ctx, "again", left, top, ratio * 0.85);
-    if (flags[i] & LOST) stamp(ctx, "lost", left, top, ratio);
-  }
+  return special;
 }
 
 function stamp(ctx, name, left, top, ratio) {

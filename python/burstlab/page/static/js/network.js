@@ -2,7 +2,7 @@
 
 import { lowerBound } from "./data.js";
 import { burstLines, fibreLines } from "./telling.js";
-import { colours, fit, font, type } from "./theme.js";
+import { colours, fit, font, type, uncut } from "./theme.js";
 
 const FADE = 0.9; // seconds on the screen that a death is seen
 const NODE = 12;
@@ -112,7 +112,8 @@ export class NetworkView {
       const { name } = nodes[index];
       const inside = context.measureText(name).width < 2 * NODE - 4;
       context.fillStyle = colours.ink;
-      context.fillText(name, x, inside ? y + 0.5 : y + below);
+      const at = uncut(context, name, x, 0, this.width);
+      context.fillText(name, at, inside ? y + 0.5 : y + below);
     }
     if (path) this.drawHosts(context);
   }
@@ -139,7 +140,8 @@ export class NetworkView {
       // A line lower where it would run into the name of the edge node beside it.
       const half = (context.measureText(name).width + context.measureText(edge.name).width) / 2;
       const lower = Math.abs(edge.x - x) < half + 6 ? 15 * type.scale : 0;
-      context.fillText(name, x, y + 22 + 12 * type.scale + lower);
+      const at = uncut(context, name, x, 0, this.width);
+      context.fillText(name, at, y + 22 + 12 * type.scale + lower);
     }
   }
 
@@ -345,7 +347,9 @@ export class NetworkView {
     context.font = font();
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.fillText(`${waiting} waiting`, x, y + side * (NODE + (side > 0 ? 40 : 22) + high));
+    const text = `${waiting} waiting`;
+    const at = uncut(context, text, x, 0, this.width);
+    context.fillText(text, at, y + side * (NODE + (side > 0 ? 40 : 22) + high));
   }
 
   access(kind) {

@@ -159,11 +159,11 @@ export class Play {
     const variant = this.controls.label("variant") || "TCP";
     const detector = this.controls.label("detector") || NAMES.bnak;
     element("gain").textContent = gain === null ? "" : percent(gain, interval);
-    const more = runs < about.most ? `; ${about.most} are on their way` : "";
+    const more = runs < about.most ? `, of ${about.most} that are being run` : "";
     element("why").textContent = gain === null
       ? "Nothing arrives in these runs."
-      : `goodput with Burst TCP, over ${runs} runs on each side that lose other bursts `
-        + `(95 % interval)${more}`;
+      : `goodput with Burst TCP, over ${runs} pairs of runs (95 % interval)${more}; `
+        + `${this.found.about.paired}`;
     bars(element("bars"), sides.map(({ goodput_bps: mean, goodput_ci95: half }, side) => ({
       name: side ? "Burst TCP" : variant,
       mean,
@@ -171,12 +171,12 @@ export class Play {
       colour: side ? "var(--first)" : "var(--muted)",
     })));
     const [plain, burst] = drawn.map((one) => one.goodput_bps);
-    const one = plain > 0 ? `, in which Burst TCP gains ${percent(burst / plain - 1)}` : "";
-    element("took").textContent = `Below is the first of the ${runs} runs${one}; `
-      + `${about.end_s} s of each are simulated.`;
+    const one = plain > 0 ? `, with a gain of ${percent(burst / plain - 1)}` : "";
+    element("took").textContent =
+      `Below is the first of the ${runs} pairs${one}. Each run simulates ${about.end_s} s.`;
     element("spread").textContent = about.spread;
     element("spread").hidden = !about.spread;
-    this.drawJudged(about.judged, detector);
+    this.drawJudged(about.judged, drawn[1].early_repairs, detector);
     const names = [variant, `Burst TCP: ${variant} with ${detector}`];
     for (const [index, side] of this.sides.entries()) {
       side.title.textContent = names[index];
@@ -184,17 +184,18 @@ export class Play {
     }
   }
 
-  /** What the detector took the time-outs of the run for that is drawn. */
-  drawJudged({ false: falses, false_wrong: missed, true: trues, true_wrong: wrong }, detector) {
-    const outs = falses + trues;
-    element("judged").hidden = !outs;
-    const parts = [
-      falses && `${falses - missed} of ${falses} false time-outs for false`,
-      trues && `${trues - wrong} of ${trues} true ones for true`,
-    ].filter(Boolean);
+  /** Says which time-outs of the run below were recognised, and which losses repaired. */
+  drawJudged(judged, repairs, detector) {
+    const kinds = ["false", "true"].filter((kind) => judged[kind]);
+    element("judged").hidden = !kinds.length && !repairs;
+    const found = kinds.map((kind) => (
+      `${judged[`${kind}_recognised`]} of ${judged[kind]} ${kind} time-outs`
+    ));
+    const early = `${repairs === 1 ? "1 loss was" : `${repairs} losses were`} repaired early`;
     element("judged").textContent =
-      `In the run below Burst TCP (${detector}) rightly takes ${parts.join(" and ")}`
-      + `${missed || wrong ? ": the others it judges wrongly." : "."}`;
+      `In the run below Burst TCP (${detector}) `
+      + (found.length ? `recognised ${found.join(" and ")}` : "had no false or true time-out")
+      + `${repairs ? `; ${early}.` : "."}`;
   }
 
   drawFlows() {

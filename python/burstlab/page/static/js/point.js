@@ -15,7 +15,7 @@ export function pointed(part, find) {
       return;
     }
     const { clientX: x, clientY: y } = event;
-    showTip(lines, { left: x + 8, top: y - 8, bottom: y + 8 }, part);
+    showTip(lines, { left: x + 8, right: x - 8, top: y - 8, bottom: y + 8 }, part);
   };
   part.addEventListener("pointermove", look);
   part.addEventListener("pointerdown", (event) => {

@@ -3,7 +3,7 @@
 import { paintChart } from "./axes.js";
 import { paintPage } from "./picture.js";
 import { SvgContext } from "./svg.js";
-import { colours, isLarge } from "./theme.js";
+import { colours, font, isLarge, type } from "./theme.js";
 
 const element = (id) => document.getElementById(id);
 const SECONDS = 8; // of a video
@@ -66,18 +66,41 @@ function copy(context, canvas, chart = null) {
   context.fillRect(x, top / ratio, 1.5, height / ratio);
 }
 
+/** The title of a picture, above all that it shows. */
+function title() {
+  return `Burstlab · ${element("title").textContent}`;
+}
+
+function titleHeight() {
+  return 34 * type.scale;
+}
+
+function paintTitle(context, width) {
+  context.font = font(600, 16);
+  Object.assign(context, { fillStyle: colours.ink, textAlign: "left", textBaseline: "middle" });
+  let text = title();
+  while (text.length > 1 && context.measureText(text).width > width - 40) {
+    text = `${text.slice(0, -2)}…`;
+  }
+  context.fillText(text, 20, titleHeight() / 2);
+}
+
 function paint(page, context, sharp) {
   const part = root(page);
-  const { left, top, width, height } = part.getBoundingClientRect();
+  const { left, top } = part.getBoundingClientRect();
+  const { width, height } = size(page);
+  const begin = titleHeight();
   context.fillStyle = colours.page;
   context.fillRect(0, 0, width, height);
+  paintTitle(context, width);
   if (page.tour.number === null) {
-    paintPage(context, part, { left, top }, painters(page, sharp));
+    paintPage(context, part, { left, top: top - begin }, painters(page, sharp));
     return;
   }
   const above = element("tour").getBoundingClientRect();
-  paintPage(context, element("tour"), { left, top: above.top - 8 }, new Map());
-  paintPage(context, part, { left, top: top - above.height - 20 }, painters(page, sharp));
+  paintPage(context, element("tour"), { left, top: above.top - begin }, new Map());
+  const below = top - above.height - 12 - begin;
+  paintPage(context, part, { left, top: below }, painters(page, sharp));
 }
 
 function size(page) {
@@ -86,8 +109,9 @@ function size(page) {
   const last = page.tab === "play" ? ["pair", "control-panel"] : ["network-panel", "gantt-panel",
     "window-panel"];
   const bottoms = last.map((id) => element(id).getBoundingClientRect().bottom);
-  const above = page.tour.number === null ? 0 : element("tour").offsetHeight + 20;
-  return { width: Math.ceil(width), height: Math.ceil(Math.max(...bottoms) - top + above + 14) };
+  const above = page.tour.number === null ? 0 : element("tour").offsetHeight + 12;
+  const high = titleHeight() + Math.max(...bottoms) - top + above + 14;
+  return { width: Math.ceil(width), height: Math.ceil(high) };
 }
 
 function canvasOf({ width, height }, scale) {
@@ -111,7 +135,8 @@ function saveSvg(page) {
   const context = new SvgContext();
   paint(page, context, true);
   const { width, height } = size(page);
-  save(new Blob([context.text(width, height)], { type: "image/svg+xml" }), name(page, "svg"));
+  const text = context.text(width, height, title());
+  save(new Blob([text], { type: "image/svg+xml" }), name(page, "svg"));
 }
 
 /** Records what is seen from now on: a run plays meanwhile. */

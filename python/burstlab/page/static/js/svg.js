@@ -39,11 +39,12 @@ export class SvgContext {
   open = 0;
 
   /** The drawing, as a file. */
-  text(width, height) {
+  text(width, height, title) {
     const clips = this.clips.map((d, i) => `<clipPath id="c${i}"><path d="${d}"/></clipPath>`);
     return [
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" `
-        + `viewBox="0 0 ${width} ${height}">`,
+        + `viewBox="0 0 ${width} ${height}" role="img">`,
+      `<title>${escape(title)}</title>`,
       `<defs>${clips.join("")}</defs>`, ...this.parts, "</g>".repeat(this.open), "</svg>", "",
     ].join("\n");
   }

@@ -72,3 +72,9 @@ export function fit(canvas) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return { context, width, height };
 }
+
+/** Where a centred text is drawn so that it is not cut at `from` or `to`. */
+export function uncut(context, text, x, from, to) {
+  const half = context.measureText(text).width / 2 + 1;
+  return Math.max(from + half, Math.min(x, to - half));
+}

@@ -4,6 +4,8 @@ import { TERMS } from "./terms.js";
 
 const tip = document.getElementById("tip");
 const GAP = 10;
+const STEP = 24; // pixels between places that are tried
+const CONTROLS = "button:not(.term), select, input, summary";
 let owner = null;
 
 /** Shows lines beside a box of the screen; the first one is its name. */
@@ -23,13 +25,39 @@ export function showTip(lines, box, of = null) {
   owner?.setAttribute("aria-describedby", "tip");
 }
 
+/** How many pixels of some boxes lie under a box. */
+function covered(left, top, boxes) {
+  const { offsetWidth: width, offsetHeight: height } = tip;
+  return boxes.reduce((sum, one) => {
+    const wide = Math.min(left + width, one.right) - Math.max(left, one.left);
+    const high = Math.min(top + height, one.bottom) - Math.max(top, one.top);
+    return sum + Math.max(0, wide) * Math.max(0, high);
+  }, 0);
+}
+
+const boxes = (pick) => [...document.querySelectorAll(pick)]
+  .filter((part) => part.offsetParent !== null).map((part) => part.getBoundingClientRect());
+
+/** Puts it near a box, where it covers neither this nor a control, and few words. */
 function place(box) {
   const { offsetWidth: width, offsetHeight: height } = tip;
-  const left = Math.min(Math.max(GAP, box.left), innerWidth - width - GAP);
-  const below = box.bottom + GAP;
-  const above = box.top - height - GAP;
-  const top = below + height < innerHeight ? below : Math.max(GAP, above);
-  tip.style.transform = `translate(${Math.max(GAP, left)}px, ${top}px)`;
+  const into = (value, size, room) => Math.max(GAP, Math.min(value, room - size - GAP));
+  const [below, above] = [box.bottom + GAP, box.top - height - GAP];
+  const tops = [below, above, box.top];
+  for (let top = GAP; top < innerHeight - height - GAP; top += STEP) tops.push(top);
+  const lefts = [box.left, box.right - width, box.right + GAP, box.left - width - GAP];
+  const [controls, words] = [boxes(CONTROLS), boxes(".term")];
+  let best = { cost: Infinity };
+  for (const y of tops) {
+    for (const x of lefts) {
+      const [left, top] = [into(x, width, innerWidth), into(y, height, innerHeight)];
+      const far = Math.max(0, top - below, above - top);
+      const cost = 100 * covered(left, top, [box]) + 10 * covered(left, top, controls)
+        + covered(left, top, words) + 10 * far;
+      if (cost < best.cost) best = { cost, left, top };
+    }
+  }
+  tip.style.transform = `translate(${best.left}px, ${best.top}px)`;
 }
 
 function release() {

@@ -4,6 +4,25 @@ import { json } from "./data.js";
 import { explained } from "./terms.js";
 
 const element = (id) => document.getElementById(id);
+const GAP = 8; // pixels between the card and what the step is about
+
+/** How much of the screen a part covers that stays while the page moves. */
+function covered(part) {
+  return part.offsetParent !== null && getComputedStyle(part).position === "sticky"
+    ? part.offsetHeight : 0;
+}
+
+/** Moves a panel between the card and the bar of time: whole where it fits, else from its top. */
+function look(panel) {
+  const above = covered(element("tour")) + GAP;
+  const below = covered(document.querySelector(".transport")) + GAP;
+  const { style } = document.documentElement;
+  style.setProperty("--above", `${above}px`);
+  style.setProperty("--below", `${below}px`);
+  panel.classList.add("looked");
+  const fits = panel.offsetHeight <= innerHeight - above - below;
+  panel.scrollIntoView({ block: fits ? "nearest" : "start" });
+}
 
 export class Tour {
   /** `apply` puts the page into the state of a step. */
@@ -39,13 +58,14 @@ export class Tour {
       return part;
     }));
     for (const panel of document.querySelectorAll(".looked")) panel.classList.remove("looked");
-    element(step.look).classList.add("looked");
+    document.body.classList.add("touring");
+    look(element(step.look));
     if (state) {
       this.link.clear(["large"]);
       this.link.put({ step: number });
       await this.apply(step.state);
     }
-    element(step.look).scrollIntoView({ block: "nearest" });
+    look(element(step.look));
     document.body.dataset.step = String(number);
   }
 
@@ -54,6 +74,7 @@ export class Tour {
     element("tour").hidden = true;
     this.link.put({ step: null });
     for (const panel of document.querySelectorAll(".looked")) panel.classList.remove("looked");
+    document.body.classList.remove("touring");
     delete document.body.dataset.step;
   }
 }
