@@ -27,8 +27,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
             return refuse(format!("flows[{index}].closes"), "false", problem, fix);
         }
     }
-    spells(scenario)?;
-    unused(scenario)
+    spells(scenario)
 }
 
 /// Refuses lengths of spells of sources that have none.
@@ -63,15 +62,8 @@ fn notices(edge: &Edge) -> Check {
     refuse("edge.notice_size", edge.notice_size.to_string(), problem, fix)
 }
 
-/// Refuses fields of a wireless cell that belong to frames which are never sent, or to distances
-/// where none counts.
+/// Refuses fields of a wireless cell that belong to distances where none counts.
 fn cell(at: &str, wlan: &Wlan) -> Check {
-    let usual = Wlan::default();
-    if wlan.rts_threshold.is_none() && wlan.long_retries != usual.long_retries {
-        let problem = "no frame is preceded by an RTS";
-        let fix = format!("remove it, or write {at}.rts_threshold = \"500 B\"");
-        return refuse(format!("{at}.long_retries"), wlan.long_retries.to_string(), problem, fix);
-    }
     if wlan.loss != WlanLoss::Shadowing || wlan.margin_db.is_none() {
         return Ok(());
     }
@@ -106,54 +98,56 @@ const ASSEMBLY: &[&str] = &[
     "weight",
 ];
 
-/// Refuses tables of what no packet comes to.
-fn unused(scenario: &Scenario) -> Check {
+/// Names fields of tables that no packet comes to: one scenario serves a series with and without
+/// hosts.
+fn unused(scenario: &Scenario, say: &mut Vec<String>) {
     let hosts =
         !scenario.flows().is_empty() || !scenario.demand.is_empty() || !scenario.live.is_empty();
     if hosts {
-        return Ok(());
+        return;
     }
     let mut plain = Scenario { flows: Some(Vec::new()), ..Scenario::default() };
     plain.network.topology = scenario.network.topology;
     fill::fill(&mut plain);
-    let refused = |table: &str, found: Option<(String, serde_json::Value)>, problem, fix: &str| {
-        found.map_or(Ok(()), |(field, value)| {
-            refuse(format!("{table}.{field}"), brief(&value), problem, fix)
-        })
+    let mut name = |table: &str, found: Option<(String, serde_json::Value)>, problem, fix: &str| {
+        say.extend(found.map(|(field, value)| {
+            let value = brief(&value);
+            format!("{table}.{field} = {value} has no effect: {problem}; {fix}, or remove it")
+        }));
     };
-    let flows = "remove it, or add [[flows]]";
+    let flows = "add [[flows]]";
     if scenario.kind().is_path() {
         let problem = "other traffic loads access links, and no flow enters the optical network";
-        refused("network", differing(&scenario.network, &plain.network, &[]), problem, flows)?;
-        refused("edge", differing(&scenario.edge, &plain.edge, &[]), problem, flows)?;
-        refused("core", differing(&scenario.core, &plain.core, &[]), problem, flows)?;
-        refused("loss", differing(&scenario.loss, &plain.loss, &[]), problem, flows)?;
+        name("network", differing(&scenario.network, &plain.network, &[]), problem, flows);
+        name("edge", differing(&scenario.edge, &plain.edge, &[]), problem, flows);
+        name("core", differing(&scenario.core, &plain.core, &[]), problem, flows);
+        name("loss", differing(&scenario.loss, &plain.loss, &[]), problem, flows);
         let receivers = scenario.traffic.iter().any(|one| one.side == Some(Side::Receiver));
         if let Some(own) = scenario.access.receiver.as_ref().filter(|_| !receivers) {
             let found = differing(own, &Default::default(), &[]);
-            let fix = "remove it, or write traffic[0].side = \"receiver\"";
-            refused("access.receiver", found, "nothing crosses the receivers' links", fix)?;
+            let fix = "write traffic[0].side = \"receiver\"";
+            name("access.receiver", found, "nothing crosses the receivers' links", fix);
         }
-        return Ok(());
+        return;
     }
     let problem = "no host sends, and nothing crosses an access link";
-    refused("access", differing(&scenario.access, &plain.access, &[]), problem, flows)?;
+    name("access", differing(&scenario.access, &plain.access, &[]), problem, flows);
     let (ack, usual) = (&scenario.edge.ack, &plain.edge.ack);
-    refused("edge.ack", differing(ack, usual, &[]), "no host sends ACKs", flows)?;
+    name("edge.ack", differing(ack, usual, &[]), "no host sends ACKs", flows);
     let injection = (&scenario.core.injection, &plain.core.injection);
-    let found = differing(injection.0, injection.1, &["ack"]);
-    refused("core.injection", found, "no host sends ACKs", flows)?;
     if scenario.traffic.is_empty() {
         // Bursts of batches alone meet none.
         let found = differing(injection.0, injection.1, &[]);
-        let fix = "remove it, or add [[flows]] or [[traffic]]";
-        refused("core.injection", found, "no burst of flows or of [[traffic]] is sent", fix)?;
+        let fix = "add [[flows]] or [[traffic]]";
+        name("core.injection", found, "no burst of flows or of [[traffic]] is sent", fix);
+    } else {
+        let found = differing(injection.0, injection.1, &["ack"]);
+        name("core.injection", found, "no host sends ACKs", flows);
     }
     if scenario.traffic.is_empty() && scenario.batches.is_empty() {
         let problem = "no packet is sent that bursts are assembled of";
-        refused("edge", differing(&scenario.edge, &plain.edge, ASSEMBLY), problem, flows)?;
+        name("edge", differing(&scenario.edge, &plain.edge, ASSEMBLY), problem, flows);
     }
-    Ok(())
 }
 
 /// Warnings of fields without an effect in one scenario of a series: a study may begin with one of
@@ -172,6 +166,7 @@ pub(super) fn warnings<'a>(
                 .to_string(),
         );
     }
+    unused(scenario, &mut found);
     let network = &scenario.network;
     let several = matches!(network.route_choice(), RouteChoice::RoundRobin | RouteChoice::Random);
     if several && network.routes_per_pair() == 1 && network.route.is_none() {
@@ -205,6 +200,13 @@ pub(super) fn warnings<'a>(
         }
     }
     for (index, wlan) in scenario.wlan.iter().enumerate() {
+        if wlan.rts_threshold.is_none() && wlan.long_retries != Wlan::default().long_retries {
+            found.push(format!(
+                "wlan[{index}].long_retries = {} has no effect: no frame is preceded by an RTS; \
+                 write wlan[{index}].rts_threshold = \"500 B\", or remove it",
+                wlan.long_retries
+            ));
+        }
         if wlan.hidden && stations(scenario, wlan) == 1 {
             found.push(format!(
                 "wlan[{index}].hidden = true has no effect: there is one station; let more flows \
@@ -247,6 +249,33 @@ mod tests {
             json!({"wlan": [cell]})
         };
         let far = json!({"wlan": [{"loss": "shadowing", "distance_m": 9.0, "sense_db": 3.0}]});
+        for (idle, field, used) in [
+            (json!({"edge": {"notice_size": "1 KB"}}), "edge.notice_size", assembled("back")),
+            (cell(json!({"sense_db": 3.0})), "wlan[0].sense_db", far.clone()),
+            (cell(json!({"exponent": 3.0})), "wlan[0].exponent", cell(json!({"sigma_db": 3.0}))),
+            (
+                json!({"flows": [{"closes": false}]}),
+                "flows[0].closes",
+                json!({"flows": [{"closes": false, "bytes": "1 MB"}]}),
+            ),
+            (
+                mesh(&json!({"traffic": [{"pattern": "sessions", "sessions_per_second": 1.0,
+                    "off_mean": "1 s"}]})),
+                "traffic[0].off_mean = 1 s",
+                mesh(&json!({"traffic": [{"pattern": "pareto", "off_mean": "1 s"}]})),
+            ),
+        ] {
+            let error = resolves(&idle).expect_err(field);
+            assert!(error.contains(field) && error.contains("; remove it"), "{error}");
+            let (stored, _) = resolves(&used).unwrap_or_else(|error| panic!("{used}: {error}"));
+            assert_eq!(resolves(&stored).map(|(again, _)| again), Ok(stored));
+        }
+    }
+
+    /// One scenario serves a series with and without hosts: each is named, and runs.
+    #[test]
+    fn tables_that_no_packet_comes_to_are_named() {
+        let far = json!({"wlan": [{"loss": "shadowing", "distance_m": 9.0, "sense_db": 3.0}]});
         let alone = |more: Value| {
             let mut all = json!({"access": {"shared": true}, "traffic": [{}]});
             all.as_object_mut().expect("a table").extend(more.as_object().cloned().unwrap());
@@ -270,19 +299,6 @@ mod tests {
         };
         let flows = json!({"flows": [{}], "access": {"rate": "3 Mb/s"}});
         for (idle, field, used) in [
-            (json!({"edge": {"notice_size": "1 KB"}}), "edge.notice_size", assembled("back")),
-            (
-                json!({"wlan": [{"long_retries": 9}]}),
-                "wlan[0].long_retries = 9",
-                json!({"wlan": [{"long_retries": 9, "rts_threshold": "100 B"}]}),
-            ),
-            (cell(json!({"sense_db": 3.0})), "wlan[0].sense_db", far.clone()),
-            (cell(json!({"exponent": 3.0})), "wlan[0].exponent", cell(json!({"sigma_db": 3.0}))),
-            (
-                json!({"flows": [{"closes": false}]}),
-                "flows[0].closes",
-                json!({"flows": [{"closes": false, "bytes": "1 MB"}]}),
-            ),
             (
                 alone(json!({"network": {"core_nodes": 5}})),
                 "network.core_nodes = 5",
@@ -308,21 +324,15 @@ mod tests {
                 mesh(&json!({"core": {"injection": {"ack": 0.1}}})),
             ),
             (
-                mesh(&json!({"traffic": [{"pattern": "sessions", "sessions_per_second": 1.0,
-                    "off_mean": "1 s"}]})),
-                "traffic[0].off_mean = 1 s",
-                mesh(&json!({"traffic": [{"pattern": "pareto", "off_mean": "1 s"}]})),
-            ),
-            (
                 injected(json!({"batches": [{"size": {"mean": "10 KB"}}]})),
                 "core.injection.data",
                 injected(json!({"traffic": [{"from": "1", "to": "3"}]})),
             ),
         ] {
-            let error = resolves(&idle).expect_err(field);
-            assert!(error.contains(field) && error.contains("; remove it"), "{error}");
-            let (stored, _) = resolves(&used).unwrap_or_else(|error| panic!("{used}: {error}"));
-            assert_eq!(resolves(&stored).map(|(again, _)| again), Ok(stored));
+            let (_, said) = resolves(&idle).expect("it runs");
+            assert!(said[0].starts_with(field) && said[0].contains("no effect"), "{said:?}");
+            let said = resolves(&used).unwrap_or_else(|error| panic!("{used}: {error}")).1;
+            assert!(!said.iter().any(|said| said.contains("no effect")), "{used}: {said:?}");
         }
     }
 
@@ -340,6 +350,11 @@ mod tests {
                 json!({"flows": [{"stagger": "1 ms"}]}),
                 "flows[0].stagger = 1 ms",
                 json!({"flows": [{"stagger": "1 ms", "count": 2}]}),
+            ),
+            (
+                json!({"wlan": [{"long_retries": 9}]}),
+                "wlan[0].long_retries = 9",
+                json!({"wlan": [{"long_retries": 9, "rts_threshold": "100 B"}]}),
             ),
             (
                 json!({"wlan": [{"hidden": true}]}),
