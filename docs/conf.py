@@ -90,7 +90,7 @@ def everything_public_is_there(app: Sphinx, env: BuildEnvironment) -> None:
     named = {name.rsplit(".", 1)[-1] for name, *_ in env.domains.python_domain.get_objects()}
     missing = sorted(set(burstlab.__all__) - named - {"__version__"})
     if missing:
-        LOGGER.warning("docs/reference/python*.md say nothing of %s", ", ".join(missing))
+        LOGGER.warning("docs/reference/python.md says nothing of %s", ", ".join(missing))
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
