@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 import sys
@@ -146,3 +147,17 @@ def test_list_and_schema(burstlab):
     assert burstlab("schema").json()["properties"]["tcp"]
     assert burstlab("model").status == 0
     assert burstlab("--version").out == burstlab("version").out
+
+
+def test_no_first_line_of_a_property_has_a_colon():
+    """The reference takes the words before it for a type, and garbles the line."""
+    garbled: list[str] = []
+    for path in sorted((ROOT / "python/burstlab").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for one in ast.walk(tree):
+            names = {ast.unparse(name) for name in getattr(one, "decorator_list", [])}
+            if names & {"property", "cached_property"}:
+                assert isinstance(one, ast.FunctionDef)
+                first = (ast.get_docstring(one) or "").partition("\n")[0]
+                garbled += [f"{path.name}: {one.name}: {first}"] * (":" in first)
+    assert not garbled
