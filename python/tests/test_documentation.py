@@ -161,3 +161,22 @@ def test_no_first_line_of_a_property_has_a_colon():
                 first = (ast.get_docstring(one) or "").partition("\n")[0]
                 garbled += [f"{path.name}: {one.name}: {first}"] * (":" in first)
     assert not garbled
+
+
+#: The nouns that pages and tables use most, as a count of all pages found them.
+COMMONEST = """
+access ack assembly background bottleneck buffer burst cause censored claim cohort congestion
+connection contention conversion core cwnd data default demand detector drain duplicate edge egress
+erlang event failure fate fibre fingerprint flow goodput header host ingress ledger link load loss
+lost measured mesh metric missing node offset packet path queue rate receiver reduction replication
+reservation result retransmission round route sack scenario seed segment sender slot ssthresh study
+summary table throughput time-out timer topology trace transmission warm-up wavelength window
+"""
+
+
+def test_the_commonest_words_have_an_entry_for_users():
+    users = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").split("\n## The engine\n")[0]
+    rows = [line.strip("|").split(" |") for line in users.splitlines() if line.startswith("| ")]
+    assert all(len(row) == 3 and all(cell.strip() for cell in row) for row in rows)
+    terms = " ".join(row[0] for row in rows).lower()
+    assert [word for word in COMMONEST.split() if word not in terms] == []
