@@ -24,7 +24,7 @@ version = release = burstlab.__version__
 
 # The source directory is the root of the project: pages link to its files, and those to pages.
 root_doc = "docs/index"
-include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".*", "benches", "crates", "docs/_build", "out", "python", "stacks", "target"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
