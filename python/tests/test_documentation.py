@@ -180,3 +180,12 @@ def test_the_commonest_words_have_an_entry_for_users():
     assert all(len(row) == 3 and all(cell.strip() for cell in row) for row in rows)
     terms = " ".join(row[0] for row in rows).lower()
     assert [word for word in COMMONEST.split() if word not in terms] == []
+
+
+def test_no_colour_of_the_site_is_fixed_where_the_theme_sets_the_text():
+    """A fixed background under text of the theme cannot be read in dark mode."""
+    style = (ROOT / "docs/static/site.css").read_text(encoding="utf-8")
+    for selector, rules in re.findall(r"([^{}]+)\{([^}]*)\}", style):
+        if "img" not in selector:
+            for name, value in re.findall(r"(background|(?<!-)color):\s*([^;]+);", rules):
+                assert value.startswith("var("), (selector.strip(), name, value)
