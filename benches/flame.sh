@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Flame graphs of the engine, as docs/profile.md shows them. Needs perf (Debian: linux-perf) and
+# Flame graphs of the engine, as docs/benchmarks.md shows them. Needs perf (Debian: linux-perf) and
 # python3; builds the engine with frame pointers, and inferno, in target/flame.
 # usage: benches/flame.sh [path|mesh]...
 set -euo pipefail

@@ -24,7 +24,7 @@ version = release = burstlab.__version__
 
 # The source directory is the root of the project: pages link to its files, and those to pages.
 root_doc = "docs/index"
-include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".*", "benches", "crates", "docs/_build", "out", "python", "stacks", "target"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -90,7 +90,7 @@ def everything_public_is_there(app: Sphinx, env: BuildEnvironment) -> None:
     named = {name.rsplit(".", 1)[-1] for name, *_ in env.domains.python_domain.get_objects()}
     missing = sorted(set(burstlab.__all__) - named - {"__version__"})
     if missing:
-        LOGGER.warning("docs/reference/python*.md say nothing of %s", ", ".join(missing))
+        LOGGER.warning("docs/reference/python.md says nothing of %s", ", ".join(missing))
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:

@@ -69,7 +69,7 @@ class Round:
         """The shortest round-trip time over the mean of this round, 0 to 1."""
     @property
     def queued(self) -> float:
-        """Segments of this connection that waited in queues: cwnd times (1 - base_over_rtt)."""
+        """Segments of this connection that waited in queues, cwnd times (1 - base_over_rtt)."""
     @property
     def used(self) -> bool:
         """Whether the sender made use of its window."""
@@ -101,7 +101,7 @@ class Event:
         """The slow-start threshold."""
     @property
     def window(self) -> float:
-        """What a law is to reduce, by ``ssthresh_basis``: the segments in flight, or the window.
+        """The segments in flight or the window, by ``ssthresh_basis``, for a law to reduce.
 
         At an ACK, and for a detector, the congestion window within the receiver's; at a loss, for
         a detector, what it was before its reduction.
@@ -123,7 +123,7 @@ class Event:
         """Segments that this ACK acknowledges for the first time; 0 at other events."""
     @property
     def rtt(self) -> float | None:
-        """The round trip that this ACK measured: of a segment that was sent once."""
+        """The round trip that this ACK measured, of a segment that was sent once."""
     @property
     def base_rtt(self) -> float | None:
         """The shortest round trip so far."""

@@ -82,7 +82,7 @@ class Replication:
 
     @property
     def wlan(self) -> list[WlanSummary]:
-        """What its wireless cells did: ``down`` and ``up`` of each."""
+        """Summaries of its wireless cells, with ``down`` and ``up`` of each."""
         return self.summary.get("wlan", [])
 
     @property
@@ -164,7 +164,7 @@ class Result:
 
     @property
     def histograms(self) -> Table:
-        """One row per class of a histogram of a mesh: ``of``, least ``value``, ``count``."""
+        """One row per class of a histogram of a mesh; ``of``, least ``value``, ``count``."""
         return self.table("histograms")
 
     @property
@@ -178,7 +178,7 @@ class Result:
 
     @property
     def samples(self) -> Table:
-        """One row per edge node and instant: connections under way; needs ``run.sample``."""
+        """Connections under way, one row per edge node and time; needs ``run.sample``."""
         return self.table("samples")
 
     @property
@@ -188,7 +188,7 @@ class Result:
 
     @property
     def ports(self) -> Table:
-        """One row per fibre and instant: wavelengths, bursts; needs ``run.occupancy``."""
+        """Wavelengths and bursts, one row per fibre and time; needs ``run.occupancy``."""
         return self.table("ports")
 
     @property
@@ -210,7 +210,7 @@ class Result:
 
     @property
     def wlan(self) -> list[list[WlanSummary]]:
-        """What the wireless cells of each replication did: ``down`` and ``up`` of each."""
+        """Wireless cells of each replication, with ``down`` and ``up`` of each."""
         return [one.wlan for one in self.replications]
 
     @property
@@ -220,7 +220,7 @@ class Result:
 
     @property
     def plot(self) -> Plots:
-        """Its figures: ``sequence()``, ``window()``, ``distribution()``, ``occupancy()``."""
+        """Its figures, ``sequence()``, ``window()``, ``distribution()`` and ``occupancy()``."""
         # Upward: figures are drawn of results. Users ask a result for them, and few runs do.
         from burstlab.plot.of_result import Plots
 

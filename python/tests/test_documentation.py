@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 import sys
@@ -146,3 +147,45 @@ def test_list_and_schema(burstlab):
     assert burstlab("schema").json()["properties"]["tcp"]
     assert burstlab("model").status == 0
     assert burstlab("--version").out == burstlab("version").out
+
+
+def test_no_first_line_of_a_property_has_a_colon():
+    """The reference takes the words before it for a type, and garbles the line."""
+    garbled: list[str] = []
+    for path in sorted((ROOT / "python/burstlab").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for one in ast.walk(tree):
+            names = {ast.unparse(name) for name in getattr(one, "decorator_list", [])}
+            if names & {"property", "cached_property"}:
+                assert isinstance(one, ast.FunctionDef)
+                first = (ast.get_docstring(one) or "").partition("\n")[0]
+                garbled += [f"{path.name}: {one.name}: {first}"] * (":" in first)
+    assert not garbled
+
+
+#: The nouns that pages and tables use most, as a count of all pages found them.
+COMMONEST = """
+access ack assembly background bottleneck buffer burst cause censored claim cohort congestion
+connection contention conversion core cwnd data default demand detector drain duplicate edge egress
+erlang event failure fate fibre fingerprint flow goodput header host ingress ledger link load loss
+lost measured mesh metric missing node offset packet path queue rate receiver reduction replication
+reservation result retransmission round route sack scenario seed segment sender slot ssthresh study
+summary table throughput time-out timer topology trace transmission warm-up wavelength window
+"""
+
+
+def test_the_commonest_words_have_an_entry_for_users():
+    users = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").split("\n## The engine\n")[0]
+    rows = [line.strip("|").split(" |") for line in users.splitlines() if line.startswith("| ")]
+    assert all(len(row) == 3 and all(cell.strip() for cell in row) for row in rows)
+    terms = " ".join(row[0] for row in rows).lower()
+    assert [word for word in COMMONEST.split() if word not in terms] == []
+
+
+def test_no_colour_of_the_site_is_fixed_where_the_theme_sets_the_text():
+    """A fixed background under text of the theme cannot be read in dark mode."""
+    style = (ROOT / "docs/static/site.css").read_text(encoding="utf-8")
+    for selector, rules in re.findall(r"([^{}]+)\{([^}]*)\}", style):
+        if "img" not in selector:
+            for name, value in re.findall(r"(background|(?<!-)color):\s*([^;]+);", rules):
+                assert value.startswith("var("), (selector.strip(), name, value)

@@ -279,7 +279,7 @@ def test_ends_are_the_first_and_the_last_edge_node():
 
 
 def test_the_page_of_the_mesh_says_what_a_mesh_assumes():
-    part = MESH.read_text().partition("\n## What a mesh assumes")[2].partition("\n## ")[0]
+    part = MESH.read_text().partition("\n## Defaults of a mesh\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([\w.]+)` \| (.*?) \| .*? \|$", part, re.MULTILINE)
     assert len(rows) > 25
     size = {"mean": "1 KB"}
@@ -311,7 +311,7 @@ def test_the_page_of_the_mesh_says_what_a_mesh_assumes():
 
 
 def test_the_page_of_topologies_says_what_each_shape_has():
-    part = TOPOLOGY.read_text().partition("\nWhat a network has")[2].partition("\n## ")[0]
+    part = TOPOLOGY.read_text().partition("\nThe defaults of a network")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`\"[^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", part, re.MULTILINE)
     shapes = {name: cells for names, *cells in rows for name in re.findall(r'`"([\w-]+)"`', names)}
     assert len(shapes) == 11

@@ -113,7 +113,7 @@ EPILOGUES = {
         _CLI,
         _ends(0, 1, 2, s1="a trace differs from what is simulated"),
     ),
-    "model": Epilogue("burstlab model yu2004", "docs/models/vegas-throughput.md", _ends(0, 2)),
+    "model": Epilogue("burstlab model yu2004", "docs/models/erlang.md", _ends(0, 2)),
     "live": Epilogue(
         "burstlab live web.toml --out out/web",
         "docs/live.md",

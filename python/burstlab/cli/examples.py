@@ -8,9 +8,14 @@ from burstlab.cli.flags import Switch
 from burstlab.cli.printing import say
 from burstlab.shown import several
 
+#: The directory of the exercises, of docs/exercises.md.
+EXERCISES = "exercises"
+
 
 def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
     """Write the example scenarios, plans and scripts of the documentation into a directory.
+
+    ``burstlab examples exercises`` writes the scenarios of the exercises alone.
 
     Parameters
     ----------
@@ -25,6 +30,8 @@ def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
     from burstlab.storage.parquet import writing
 
     origin, out = Path(burstlab.__file__).parent / "examples", Path(directory)
+    if directory == EXERCISES:
+        origin /= EXERCISES
     files = [one for one in sorted(origin.rglob("*")) if one.suffix in (".toml", ".py")]
     found = {one.relative_to(origin): one.read_bytes() for one in files}
     with writing(out, "directory"):
@@ -41,6 +48,6 @@ def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
         for name, content in found.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             put(out / name, content)
-    first = out / "one_burst.toml"
+    first = out / ("lost_burst.toml" if directory == EXERCISES else "one_burst.toml")
     say(f"{several(len(found), 'file')} in {out}\nnext: burstlab run {first}")
     return 0

@@ -174,7 +174,7 @@ class Difference:
 
     @property
     def equal(self) -> bool:
-        """Whether there is nothing to test: no difference in any run."""
+        """Whether no run differs, so that there is nothing to test."""
         return self.found.difference.mean == 0.0 and self.found.difference.ci95 in (0.0, None)
 
     def to_json(self) -> dict[str, Any]:
@@ -222,7 +222,7 @@ class Pair(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """Whether each of the two is one run: there is nothing to test."""
+        """Whether each of the two is one run, so that there is nothing to test."""
         return len(self.a.rows) == len(self.b.rows) == 1
 
     def alike(self) -> tuple[int, int]:

@@ -106,17 +106,17 @@ class LinuxCase:
 
     @property
     def is_back(self) -> bool:
-        """Whether it is the other direction of a connection: the sender is the one called."""
+        """Whether it is the other direction of a connection, whose sender was called."""
         return bool(self.entry.get("twoway")) and self.name.endswith("-back")
 
     @property
     def bytes_sent(self) -> int | None:
-        """Bytes that its application writes before it closes; None: without end, or by writes."""
+        """Bytes that its application writes before it closes; None if without end, or by writes."""
         return self.entry.get("rbytes" if self.is_back else "bytes")
 
     @property
     def unknown(self) -> str | None:
-        """Why no judge can take it; None: it may."""
+        """Why no judge can take it; None if one can."""
         return self.aside or entries.unknown_of(self.entry) or self._unlike_its_laws()
 
     def _unlike_its_laws(self) -> str | None:
@@ -205,7 +205,7 @@ class LinuxOutcome:
 
     @property
     def outcome(self) -> Verdict:
-        """What became of it: only a match and a tie speak for us, and only a difference against."""
+        """Its outcome; only a match and a tie count for us, and only a difference against."""
         if self.unjudged is not None:
             return "not judged"
         if self.ties:

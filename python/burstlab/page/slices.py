@@ -119,7 +119,7 @@ class Slices:
 
     @cached_property
     def delays_s(self) -> list[float]:
-        """Propagation of each fibre: that of the scenario, else as bursts crossed it."""
+        """Propagation of each fibre, from the scenario or from the bursts that crossed it."""
         if self._network.path:
             return list(self._network.delays_s)
         names = ("burst", "hop", "from", "to", "departed_ps", "end_ps")

@@ -53,7 +53,7 @@ class SlotSlices:
 
     @cached_property
     def delays_s(self) -> list[float]:
-        """Propagation of each fibre: that of the scenario, else a part of the fastest way."""
+        """Propagation of each fibre, from the scenario or from the fastest path."""
         known = list(self._network.delays_s)
         if all(np.isfinite(known)):
             return known

@@ -76,7 +76,7 @@ class Paper:
 
     @cached_property
     def coverage(self) -> Sequence[Mapping[str, Any]]:
-        """Everything that the paper prints, and what judges it: ``items`` of ``coverage.toml``."""
+        """Every printed statement with its judge, the ``items`` of ``coverage.toml``."""
         path = self.directory / "coverage.toml"
         return read_toml(path)["items"] if path.exists() else ()
 

@@ -58,12 +58,12 @@ class Study:
 
     @cached_property
     def runs(self) -> Table:
-        """One row per run: point, what it sets, scheme, replication, seed, metrics."""
+        """One row per run, with point, settings, scheme, replication, seed and metrics."""
         return rows.runs(self.plan, self._stored)
 
     @cached_property
     def estimates(self) -> Table:
-        """One row per point, scheme and metric: mean, half-width of its 95 % interval, n."""
+        """Mean, half of its 95 % interval, and n, one row per point, scheme and metric."""
         return rows.estimates(self.plan, self.runs)
 
     @cached_property
@@ -73,7 +73,7 @@ class Study:
 
     @cached_property
     def points(self) -> Table:
-        """One row per point of the plan: what it sets, and whether it is done."""
+        """One row per point of the plan, with its settings and whether it is done."""
         from burstlab.storage.columnar.column import of_values
 
         done = set(self._stored["point"].tolist())

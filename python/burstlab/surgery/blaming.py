@@ -86,7 +86,7 @@ class Blame:
 
     @property
     def sums(self) -> dict[str, Estimate]:
-        """The sum of the prices of all bursts that were lost: of a sample, an estimate."""
+        """The sum of the prices of all lost bursts; an estimate if only a sample is priced."""
         found: dict[str, Estimate] = {}
         for name in ("bytes", "bytes_indirect", "seconds", "seconds_indirect"):
             values = [float(value) for value in self.prices[name]]

@@ -63,7 +63,7 @@ class WhatIf:
 
     @property
     def same(self) -> bool:
-        """Whether the operations changed nothing: both runs have one fingerprint."""
+        """Whether both runs have one fingerprint, so that the operations changed nothing."""
         return self.first.fingerprint == self.other.fingerprint
 
     @cached_property
@@ -75,12 +75,12 @@ class WhatIf:
 
     @property
     def connections(self) -> Table:
-        """One row per connection that fares otherwise: see `Divergence`."""
+        """One row per connection that differs between the runs, as in `Divergence`."""
         return self.divergence.connections
 
     @property
     def bursts(self) -> Table:
-        """One row per burst that fares otherwise: see `Divergence`."""
+        """One row per burst that differs between the runs, as in `Divergence`."""
         return self.divergence.bursts
 
     @property

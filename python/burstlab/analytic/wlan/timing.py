@@ -79,5 +79,5 @@ class Timing:
 
     @property
     def eifs(self) -> float:
-        """EIFS in us: SIFS, an ACK at 1 Mb/s, and DIFS."""
+        """EIFS in us, the sum of SIFS, an ACK at 1 Mb/s, and DIFS."""
         return SIFS_US + self.frame(ACK, 1) + DIFS_US

@@ -214,7 +214,7 @@ class Outgoing:
 
     @property
     def is_writable(self) -> bool:
-        """Whether a call that waits for room goes on: a third of the buffer is free."""
+        """Whether a call that waits for room continues, since a third of the buffer is free."""
         state = self.state()
         used, size = state["buffered"] or 0, state["buffer"] or 0
         return size - used >= used // 2

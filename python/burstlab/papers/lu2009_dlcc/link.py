@@ -43,7 +43,7 @@ class Link:
 
     @property
     def grid(self) -> tuple[float, Grid, Grid]:
-        """Capacity, shares and round trips: rows are shares, columns round trips."""
+        """Capacity, shares and round trips; rows are shares, columns round trips."""
         return self.capacity, self.shares[:, None], self.rtts
 
     @property
