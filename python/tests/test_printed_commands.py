@@ -269,3 +269,30 @@ def test_commands_of_a_result_and_of_pages_of_it(code, tmp_path, monkeypatch, bu
     assert bl.read("played").replications[0].summary["fingerprint"] == told["fingerprints"][1]
     answer = burstlab("run", "play.toml", *flag, "--set", "tcp.detector=none")
     assert answer.status == 0, answer.err
+
+
+def test_the_commands_of_a_reproduction_run_from_an_empty_directory(
+    burstlab, tmp_path, monkeypatch
+):
+    target = "yu2004/fig3"
+    assert burstlab("reproduce", target, "--quick", "--out", tmp_path / "made").status == 0
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    printed = dict.fromkeys(commands(tmp_path / "made/report.html"))
+    assert len(printed) == 4
+    assert "burstlab reproduce yu2004 --quick" in printed
+    for number, command in enumerate(printed):
+        verb, *given = words(command)
+        if verb in ("demo", "play"):
+            assert burstlab(verb, *given, "--export", f"{verb}.html").status == 0
+            continue
+        assert verb == "reproduce", command
+        if given[0] == target.partition("/")[0]:
+            # All of the paper takes a minute: its name and its flags are read.
+            given = [target, *given[1:]]
+        assert burstlab(verb, *given, "--out", f"again{number}").status == 0
+        found, made = (
+            json.loads((place / "reproduce.json").read_text())["targets"][0]["fingerprint"]
+            for place in (Path(f"again{number}"), tmp_path / "made")
+        )
+        assert found == made

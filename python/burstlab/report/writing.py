@@ -30,10 +30,10 @@ from burstlab.storage.parquet import writing
 from burstlab.storage.sums import FIELD, is_intact, sealed, sum_of
 
 #: What to do after a first report: the command, and what it does.
+#: Pages to open next, with what they show.
 NEXT = (
-    ("burstlab demo", "a burst on its way to a loss, step by step, in the browser"),
-    ("burstlab play", "the same path under your hands: TCP beside Burst TCP"),
-    ("burstlab reproduce yu2004 --quick", "the rest of this paper, in a few minutes"),
+    ("burstlab demo", "a guided tour in the browser: a burst is lost, step by step"),
+    ("burstlab play", "sliders: TCP and Burst TCP lose the same bursts"),
 )
 
 PAGE = "report.html"
@@ -287,6 +287,7 @@ def _render(sections: Sequence[Section], interrupted: bool) -> str:
         again = one["again"]
         kind = (again["burstlab"], again["effort"], again["seed"])
         commands.setdefault(kind, []).append(one["name"])
+    prefixes = dict.fromkeys(one["name"].partition("/")[0] for one in sections)
     return render(
         "reproduction.html.j2",
         [Chart(chart["id"], chart["spec"]) for one in sections for chart in one["charts"]],
@@ -294,7 +295,10 @@ def _render(sections: Sequence[Section], interrupted: bool) -> str:
         errata={key: errata(about) for key, about in papers.items()},
         sections=sections,
         lead=next((one for one in sections if one["charts"] and one["claims"]), None),
-        next_steps=NEXT,
+        next_steps=[
+            *NEXT,
+            *((f"burstlab reproduce {one} --quick", f"all of {one}") for one in prefixes),
+        ],
         counts={name: verdicts.count(name) for name in VERDICTS},
         versions=list(dict.fromkeys(version for version, _, _ in commands)),
         quick=any(effort == "quick" for _, effort, _ in commands),
