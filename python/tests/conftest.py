@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,15 @@ ROOT = Path(__file__).parents[2]
 settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
 settings.register_profile("random", database=None, print_blob=True, deadline=None)
 settings.load_profile("random" if "BURSTLAB_FUZZ" in os.environ else "fixed")
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C: whoever starts the tests in the background of a shell has it ignored.
+
+    What tests start inherits that, and would never end where they send it a SIGINT.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

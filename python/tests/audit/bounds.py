@@ -24,6 +24,7 @@ _ORDERED = (
     ("packets", "packets_lost"),
     ("packets_sent", "packets_delivered"),
     ("packets_sent", "packets_lost"),
+    ("packets_sent", "packets_marked"),
     ("packets_sent", "retransmissions"),
     ("packets_delivered", "duplicates"),
     ("retransmissions", "spurious_retransmissions"),
