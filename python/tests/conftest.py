@@ -25,9 +25,9 @@ settings.load_profile("random" if "BURSTLAB_FUZZ" in os.environ else "fixed")
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C: whoever starts the tests in the background of a shell has it ignored.
+    """Hear Ctrl-C, which a shell ignores for jobs in its background.
 
-    What tests start inherits that, and would never end where they send it a SIGINT.
+    The commands that tests start inherit this, and would never end at a SIGINT.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
