@@ -252,6 +252,7 @@ impl Linux {
     }
 
     /// The state that window laws may read.
+    #[inline]
     fn context(&self, now: Reading) -> AckContext {
         self.path.context(now, &self.queue, &self.peer, self.repair.standing())
     }

@@ -110,7 +110,12 @@ impl Linux {
     fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
             let sent = self.write_freely(now, others, out);
-            self.end_write(now.tick, sent, false);
+            // Nothing is being repaired: all that is outstanding is in flight.
+            let outstanding = others + sent;
+            let limited = outstanding >= self.path.cwnd();
+            if sent > 0 || limited {
+                self.validate(now.tick, outstanding, limited);
+            }
             let (repair, mut site) = self.site(now);
             match sent {
                 0 => _ = repair.schedule_probe(&mut site, true),

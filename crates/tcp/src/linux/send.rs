@@ -76,15 +76,21 @@ impl Linux {
     pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
         let limited = limited || self.queue.in_flight() >= self.path.cwnd();
         if sent > 0 || limited {
-            let (place, all) = ((self.queue.acked(), self.queue.next()), self.queue.outstanding());
-            if self.path.validate(tick, place, all, limited) {
-                // An application that waits for room to write is not what limits the connection.
-                let free = self.repair.stage() == Stage::Open && !self.application.waits();
-                self.path.shrink_unused(tick, free);
-            }
+            self.validate(tick, self.queue.outstanding(), limited);
         }
         if self.repair.stage().reduces() {
             self.path.count_reduced(sent);
+        }
+    }
+
+    /// Notes how much of the window is used, `outstanding` segments in all.
+    #[inline(always)]
+    pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
+        let place = (self.queue.acked(), self.queue.next());
+        if self.path.validate(tick, place, outstanding, limited) {
+            // An application that waits for room to write is not what limits the connection.
+            let free = self.repair.stage() == Stage::Open && !self.application.waits();
+            self.path.shrink_unused(tick, free);
         }
     }
 
