@@ -174,8 +174,8 @@ def test_check_says_what_never_happens(check):
     assert answer.status == 0
     assert "traffic[0].start: its first packet would begin at 2 s" in answer.err
     assert "run.drain = 1 s has no effect" in answer.err
-    assert "tcp.ecn has no effect" in answer.err
-    with pytest.warns(UserWarning, match="tcp.ecn has no effect"):
+    assert "tcp.ecn = true has no effect" in answer.err
+    with pytest.warns(UserWarning, match="tcp.ecn = true has no effect"):
         assert len(bl.run(scenario).warnings) == 2
 
 

@@ -75,20 +75,12 @@ def test_a_field_that_moves_nothing_has_a_reason(name):
 @pytest.mark.parametrize(
     ("name", "field", "value"),
     [
-        ("path", ("edge", "notices"), "in-band"),
         ("path", ("edge", "notice_size"), "1 KB"),
         ("path", ("flows", 0, "closes"), False),
-        ("path, a cell", ("wlan", 0, "long_retries"), 9),
-        ("path, traffic alone", ("edge", "offset"), "1 ms"),
-        ("path, traffic alone", ("loss", "data", "process"), "script"),
-        ("mesh, bursts alone", ("access", "rate"), "3 Mb/s"),
-        ("mesh, bursts alone", ("edge", "queues"), "flow"),
-        ("mesh, batches alone", ("core", "injection", "data"), 0.5),
         ("mesh, traffic alone", ("traffic", 0, "shape"), 1.3),
-        ("slots, traffic alone", ("access", "delay"), "2 ms"),
     ],
 )
-def test_what_nothing_comes_to_is_refused_with_its_fix(name, field, value):
+def test_a_field_that_nothing_uses_is_refused_with_its_fix(name, field, value):
     import burstlab as bl
 
     base = dict(toggles.BASES[name])
@@ -98,6 +90,27 @@ def test_what_nothing_comes_to_is_refused_with_its_fix(name, field, value):
         bl.resolve(toggles.with_field(base, field, value))
     assert error.value.path.startswith(str(field[0])) and "remove it" in error.value.fix
     assert bl.resolve(base)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("path", ("edge", "notices"), "in-band"),
+        ("path, a cell", ("wlan", 0, "long_retries"), 9),
+        ("path, traffic alone", ("edge", "offset"), "1 ms"),
+        ("path, traffic alone", ("loss", "data", "process"), "script"),
+        ("mesh, bursts alone", ("access", "rate"), "3 Mb/s"),
+        ("mesh, bursts alone", ("edge", "queues"), "flow"),
+        ("mesh, batches alone", ("core", "injection", "data"), 0.5),
+        ("slots, traffic alone", ("access", "delay"), "2 ms"),
+    ],
+)
+def test_a_field_that_another_scenario_of_a_series_uses_is_named(name, field, value):
+    import burstlab as bl
+
+    said = bl.run(toggles.with_field(toggles.BASES[name], field, value)).warnings
+    named = [one for one in said if one.startswith(str(field[0])) and "no effect" in one]
+    assert named and named[0].endswith("or remove it"), said
 
 
 def test_the_page_of_sliders_leaves_out_notices_that_nobody_listens_to():
