@@ -7,6 +7,7 @@ use burstlab_units::{Bytes, Time};
 
 use super::clock::Reading;
 use super::queue::Plain;
+use super::send::validate;
 use super::timer::Purpose;
 use super::{Linux, Stage};
 use crate::packet_run::PacketRun;
@@ -114,7 +115,7 @@ impl Linux {
             let outstanding = others + sent;
             let limited = outstanding >= self.path.cwnd();
             if sent > 0 || limited {
-                self.validate(now.tick, outstanding, limited);
+                validate(self, now.tick, outstanding, limited);
             }
             let (repair, mut site) = self.site(now);
             match sent {

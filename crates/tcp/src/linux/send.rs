@@ -22,6 +22,17 @@ pub(crate) enum Push {
     Probe,
 }
 
+/// Notes how much of the window is used, `outstanding` segments in all.
+#[inline(always)]
+pub(super) fn validate(own: &mut Linux, tick: u64, outstanding: u32, limited: bool) {
+    let place = (own.queue.acked(), own.queue.next());
+    if own.path.validate(tick, place, outstanding, limited) {
+        // An application that waits for room to write is not what limits the connection.
+        let free = own.repair.stage() == Stage::Open && !own.application.waits();
+        own.path.shrink_unused(tick, free);
+    }
+}
+
 impl Linux {
     /// Sends new data.
     pub(super) fn write(&mut self, now: Reading, push: Push, out: &mut Vec<Transmission>) {
@@ -76,21 +87,11 @@ impl Linux {
     pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
         let limited = limited || self.queue.in_flight() >= self.path.cwnd();
         if sent > 0 || limited {
-            self.validate(tick, self.queue.outstanding(), limited);
+            let outstanding = self.queue.outstanding();
+            validate(self, tick, outstanding, limited);
         }
         if self.repair.stage().reduces() {
             self.path.count_reduced(sent);
-        }
-    }
-
-    /// Notes how much of the window is used, `outstanding` segments in all.
-    #[inline(always)]
-    pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
-        let place = (self.queue.acked(), self.queue.next());
-        if self.path.validate(tick, place, outstanding, limited) {
-            // An application that waits for room to write is not what limits the connection.
-            let free = self.repair.stage() == Stage::Open && !self.application.waits();
-            self.path.shrink_unused(tick, free);
         }
     }
 
