@@ -233,6 +233,8 @@ impl Path {
         mut context: AckContext,
     ) {
         let mut sample = self.sample((heard, delivery), flight, excused, &context);
+        // The sample notes when this ACK delivered, by which laws count their cycles.
+        context.delivered_at = self.rate.delivered_at;
         (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(context.lost);
         if excused {
             (context.stage, sample.lost_since) = (Stage::Open, 0);
