@@ -269,7 +269,7 @@ impl World {
     pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         if self.access.departures[1].takes(packet.flow) {
-            self.hosts.flow(packet.flow).tally.acks_lost += 1;
+            self.hosts.flow(packet.flow).counted.acks_lost += 1;
             self.context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }

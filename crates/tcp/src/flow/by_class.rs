@@ -1,4 +1,4 @@
-//! Where a law that is written elsewhere decides: it is told what is so, and answers.
+//! A law of the user decides here: it is given the state of the connection, and answers.
 
 use burstlab_units::Time;
 

@@ -17,7 +17,7 @@ pub struct Arrival<'a> {
     pub echo: Option<u64>,
     /// Whether it echoes a mark.
     pub ece: bool,
-    /// Whether it came with data, so that it is no duplicate ACK and tells a newer window.
+    /// Whether it came with data, so that it is no duplicate ACK and has a newer window.
     pub with_data: bool,
 }
 

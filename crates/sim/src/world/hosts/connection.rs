@@ -29,11 +29,9 @@ use crate::world::ahead::policy::{Ends, HostRules};
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket};
 
-/// The packets that a flow has sent and received. A flow that is there leaves out the counts of its
-/// two ends (see [`Flow::tally`]).
+/// The packets that a flow has sent and received.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct Tally {
-    /// Of a flow that is there: copies that edge nodes sent.
     pub(in crate::world) sent: u64,
     pub(in crate::world) delivered: u64,
     pub(in crate::world) delivered_bytes: u64,
@@ -93,8 +91,10 @@ pub(in crate::world) struct Flow {
     #[serde(skip)]
     pub(super) stack: Option<Box<Stack>>,
     /// The truth about its losses, which the world knows and no host does: counts and reasons, and
-    /// the segments that are lost and have not come since.
-    pub(in crate::world) tally: Tally,
+    /// the segments that are lost and have not come since. Packets that its two ends count are not
+    /// in `counted`, but for those of third-party hosts and of edge nodes that send copies: only
+    /// [`tally`](Self::tally) has all.
+    pub(in crate::world) counted: Tally,
     pub(in crate::world) causes: Causes,
     /// Segments that are lost and that an earlier transmission, taken ahead of the clock, brings;
     /// and when it does.
@@ -129,7 +129,7 @@ impl Flow {
             far: Far::new(kind, bytes),
             kind: Arc::clone(kind),
             stack: None,
-            tally: Tally::default(),
+            counted: Tally::default(),
             causes: Causes::default(),
             later: Vec::new(),
             other: None,
@@ -174,12 +174,12 @@ impl Flow {
 
     /// Time-outs whose losses were all in one burst.
     pub(in crate::world) fn false_timeouts(&self) -> u64 {
-        self.tally.timeouts[Truth::False as usize].iter().sum()
+        self.counted.timeouts[Truth::False as usize].iter().sum()
     }
 
     /// A transmission is lost, the `nth` of segment `seq`.
     pub(in crate::world) fn lose(&mut self, (seq, nth): (u64, u32), loss: Loss) {
-        self.tally.lost += 1;
+        self.counted.lost += 1;
         if let Some(carried) = &mut self.carried {
             carried.take(seq, nth.min(u32::from(u16::MAX)) as u16);
         }
@@ -201,7 +201,7 @@ impl Flow {
 
     /// ACKs are lost, so many from this one on.
     pub(in crate::world) fn lose_acks(&mut self, first: &AckPacket, count: u64) {
-        self.tally.acks_lost += count;
+        self.counted.acks_lost += count;
         if let Some(stack) = &mut self.stack {
             stack.lose_acks(first.next - 1, count);
         }
@@ -209,7 +209,7 @@ impl Flow {
 
     /// An edge node sends a copy of `seq`; returns which transmission it is.
     pub(in crate::world) fn copied(&mut self, seq: u64) -> u32 {
-        self.tally.sent += 1;
+        self.counted.sent += 1;
         self.causes.found(seq);
         self.near.sends_again(seq, 0)
     }
@@ -221,7 +221,7 @@ impl Flow {
             return 1;
         }
         let missing = self.causes.found(sent.seq);
-        self.tally.spurious_retransmissions += u64::from(!missing);
+        self.counted.spurious_retransmissions += u64::from(!missing);
         let acked = self.near.sender().highest_acked().unwrap_or(0);
         self.near.sends_again(sent.seq, acked)
     }
@@ -267,12 +267,12 @@ impl Flow {
     pub(in crate::world) fn tally(&self) -> Tally {
         let (counters, got) = (self.near.sender().counters(), self.far.got());
         Tally {
-            sent: counters.segments_sent + self.tally.sent,
+            sent: counters.segments_sent + self.counted.sent,
             delivered: got.packets,
             delivered_bytes: got.bytes,
             acks_sent: got.acks,
-            acks_delivered: counters.acks + self.tally.acks_delivered,
-            ..self.tally.clone()
+            acks_delivered: counters.acks + self.counted.acks_delivered,
+            ..self.counted.clone()
         }
     }
 

@@ -408,7 +408,7 @@ fn row(
         bytes,
         ideal: ideal.of(&flow.kind, (flow.from, flow.to), bytes),
         packets_sent: flow.tally().sent,
-        packets_lost: flow.tally.lost,
+        packets_lost: flow.counted.lost,
         retransmissions: counters.retransmissions,
         timeouts: counters.timeouts,
         false_timeouts: flow.false_timeouts(),

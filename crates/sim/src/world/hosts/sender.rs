@@ -72,9 +72,9 @@ impl Hosts {
     ) -> DataPacket {
         let flow = &mut self.flows[index as usize];
         flow.settle(now.before());
-        let spurious = flow.tally.spurious_retransmissions;
+        let spurious = flow.counted.spurious_retransmissions;
         let nth = flow.transmission(sent);
-        if flow.tally.spurious_retransmissions > spurious {
+        if flow.counted.spurious_retransmissions > spurious {
             let kind = LedgerKind::SpuriousRetransmission;
             let row = LedgerRow::new((now, flow.id), kind, sent.seq, before);
             context.recorder.ledger(&row, &flow.causes);
@@ -224,7 +224,7 @@ impl Hosts {
             row.truth = Some(truth);
             row.reduction = changed.reduced;
             let excused = after.excused_timeouts > counters.excused_timeouts;
-            flow.tally.timeouts[truth as usize][usize::from(excused)] += 1;
+            flow.counted.timeouts[truth as usize][usize::from(excused)] += 1;
             row.excused = flow.kind.detects.then_some(excused);
             let ack = flow.near.sender().highest_acked().map_or(-1, |seq| seq as i64);
             let sender = SenderNow::of(flow.near.sender());

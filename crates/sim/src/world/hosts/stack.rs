@@ -348,7 +348,7 @@ impl Hosts {
                 (FAR, packet.seq)
             }
             Packet::Ack(packet) => {
-                flow.tally.acks_delivered += 1;
+                flow.counted.acks_delivered += 1;
                 flow.near.note(now, 2, packet.next);
                 (NEAR, packet.next - 1)
             }
@@ -461,7 +461,7 @@ impl Hosts {
         let cwnd = state.cwnd.map_or(f64::NAN, in_packets);
         let ssthresh = state.ssthresh.map_or(f64::NAN, in_packets);
         let flow = &mut self.flows[index as usize];
-        flow.tally.sent += 1;
+        flow.counted.sent += 1;
         flow.near.note(now, 1, seq);
         let (retransmission, flags) = (false, SegmentFlags::default());
         let sent = Transmission { seq, size, retransmission, cwnd, ssthresh, flags };

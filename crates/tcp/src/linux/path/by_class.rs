@@ -1,6 +1,6 @@
-//! Where a law that is written elsewhere decides: it is told what is so, and answers with a window,
-//! a threshold, a pacing rate and a timer. What is lost, and what goes when, is found and done as
-//! for any other law.
+//! A law of the user decides here: it is given the state of the connection, and answers with a
+//! window, a threshold, a pacing rate and a timer. Losses are found, and segments sent, as for any
+//! other law.
 
 use burstlab_units::{Span, Time};
 

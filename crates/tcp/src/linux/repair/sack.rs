@@ -64,7 +64,7 @@ impl Repair {
         right <= site.queue.acked() && right > marker
     }
 
-    /// Whether the first block tells of something that arrived twice, and what follows from that.
+    /// Whether the first block reports segments that arrived twice, and what follows from that.
     fn take_duplicate(
         &mut self,
         site: &Site,

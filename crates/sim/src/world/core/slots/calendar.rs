@@ -23,7 +23,7 @@ impl Calendar {
         Self { clock, due: vec![u64::MAX; nodes], queued: Vec::new() }
     }
 
-    /// Sees to it that `node` has an event for slot `slot`, or one before.
+    /// Queues an event of `node` for slot `slot`, unless it has one by then.
     #[inline]
     pub(super) fn wake(&mut self, node: u32, slot: u64, context: &mut Context) {
         let due = &mut self.due[node as usize];
@@ -33,7 +33,7 @@ impl Calendar {
         }
     }
 
-    /// Sees to it that there is an event for slot `slot`, or one before. While a slot goes on it is
+    /// Queues an event for slot `slot`, unless there is one by then. While a slot goes on it is
     /// the next one itself, so that nothing is queued behind it until it is done.
     #[inline]
     fn queue(&mut self, slot: u64, context: &mut Context) {

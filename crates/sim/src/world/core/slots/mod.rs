@@ -161,7 +161,7 @@ impl Fixed {
         clock.synchronised(slot, self.fibres.signal(link, clock.start(slot)))
     }
 
-    /// Whether ACKs travel beside the slots.
+    /// Whether ACKs travel outside the slots.
     #[inline]
     fn frees_acks(&self) -> bool {
         self.rules.acks == AckWay::Free

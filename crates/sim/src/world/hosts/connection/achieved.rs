@@ -105,7 +105,7 @@ impl Flow {
         (bursts, bursts_lost): (u64, u64),
     ) -> FlowSummary {
         let counters = self.near.sender().counters();
-        let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
+        let of = |truth: Truth| self.counted.timeouts[truth as usize].iter().sum();
         let after = |at: Time| at.since(self.near.start()).as_secs_f64();
         let mut summary = FlowSummary {
             id: self.id,
@@ -118,7 +118,7 @@ impl Flow {
             segments_delivered: achieved.segments,
             packets_sent: self.tally().sent,
             packets_delivered: self.far.got().packets,
-            packets_lost: self.tally.lost,
+            packets_lost: self.counted.lost,
             duplicates: self.far.receiver().duplicates(),
             retransmissions: counters.retransmissions,
             timeouts: counters.timeouts,
@@ -126,8 +126,8 @@ impl Flow {
             true_timeouts: of(Truth::True),
             spurious_timeouts: of(Truth::Spurious),
             early_repairs: counters.early_repairs,
-            spurious_retransmissions: self.tally.spurious_retransmissions,
-            detector: self.kind.detects.then(|| Confusion::of(&self.tally.timeouts)),
+            spurious_retransmissions: self.counted.spurious_retransmissions,
+            detector: self.kind.detects.then(|| Confusion::of(&self.counted.timeouts)),
             reductions: self.reductions(),
             fast_retransmits: counters.fast_retransmits,
             bursts,

@@ -16,7 +16,7 @@ pub(in crate::world::hosts) struct Alarm(Time);
 impl Alarm {
     pub(in crate::world::hosts) const OFF: Self = Self(Time::MAX);
 
-    /// Sees to it that an event is queued at `deadline` or before.
+    /// Queues an event at `deadline`, unless one is queued by then.
     #[inline]
     pub(in crate::world::hosts) fn arm(
         &mut self,

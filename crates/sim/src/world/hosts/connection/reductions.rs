@@ -54,7 +54,7 @@ impl Flow {
         let by_mark = reductions.by_marks > was.reductions.by_marks;
         let cause = self.causes.reduction(0..before.waits_until, by_mark);
         let cost = (was.window - self.near.sender().reduced_to()).max(0.0);
-        let (count, segments) = &mut self.tally.reductions[cause as usize];
+        let (count, segments) = &mut self.counted.reductions[cause as usize];
         *count += 1;
         *segments += cost;
         WindowAfter { reduced: Some((cause, cost)), undone }
@@ -97,7 +97,7 @@ impl Flow {
 
     /// The reductions of the whole run.
     pub(super) fn reductions(&self) -> Reductions {
-        let of = |cause: ReductionCause| self.tally.reductions[cause as usize];
+        let of = |cause: ReductionCause| self.counted.reductions[cause as usize];
         let (one_burst, one_burst_segments) = of(ReductionCause::OneBurst);
         let (several_bursts, several_bursts_segments) = of(ReductionCause::SeveralBursts);
         let (congestion, congestion_segments) = of(ReductionCause::Congestion);

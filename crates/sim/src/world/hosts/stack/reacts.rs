@@ -333,14 +333,14 @@ impl Flow {
         told.repairs.iter().for_each(|repair| self.repairs(now, repair, before, context));
         let recorder = &mut context.recorder;
         for &seq in &told.spurious {
-            self.tally.spurious_retransmissions += 1;
+            self.counted.spurious_retransmissions += 1;
             let row = LedgerRow::new(id, LedgerKind::SpuriousRetransmission, seq, before);
             recorder.ledger(&row, &self.causes);
         }
         if let Some(mut causes) = told.timeout.clone() {
             told.lost.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
             let truth = causes.truth(0..before.waits_until);
-            self.tally.timeouts[truth as usize][0] += 1;
+            self.counted.timeouts[truth as usize][0] += 1;
             self.near.note(now, 3, before.waits_until);
             let seq = acked.map_or(0, |acked| acked + 1);
             let mut row = LedgerRow::new(id, LedgerKind::Timeout, seq, before);
@@ -367,7 +367,7 @@ impl Flow {
         if *timed_out {
             let truth = behind.truth(0..before.waits_until);
             stack.counts.timeouts += 1;
-            self.tally.timeouts[truth as usize][0] += 1;
+            self.counted.timeouts[truth as usize][0] += 1;
             self.near.note(now, 3, before.waits_until);
             row.truth = Some(truth);
         } else {
@@ -375,7 +375,7 @@ impl Flow {
         }
         if let Some(cost) = cost.map(f64::from) {
             let cause = behind.reduction(0..before.waits_until, false);
-            let (count, segments) = &mut self.tally.reductions[cause as usize];
+            let (count, segments) = &mut self.counted.reductions[cause as usize];
             *count += 1;
             *segments += cost;
             row.reduction = Some((cause, cost));
