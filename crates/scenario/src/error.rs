@@ -107,9 +107,10 @@ pub(super) fn word(choice: &impl Serialize) -> String {
     serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
 }
 
-/// A value as an error shows it.
+/// A value as an error shows it: a choice in quotes, as it is written, and a quantity without.
 pub(super) fn brief(value: &Value) -> String {
     match value {
+        Value::String(text) if text.starts_with(char::is_alphabetic) => word(text),
         Value::String(text) => text.clone(),
         Value::Array(entries) => format!("{} entries", entries.len()),
         other => other.to_string(),

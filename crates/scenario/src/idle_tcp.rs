@@ -74,10 +74,10 @@ fn idle(
     let what = lacking.collect::<Option<Vec<_>>>()?.into_iter().next()?;
     let linux = what == "variant = \"linux\"";
     (linux || differs(given, field, value)).then(|| {
-        let value = brief(value);
+        let (value, what) = (brief(value), what.replace(" and ", &format!(" and {at}.")));
         format!(
-            "{at}.{field} = {value} has no effect: no sender looks at it; write {what}, or remove \
-             {field}"
+            "{at}.{field} = {value} has no effect: no sender looks at it; write {at}.{what}, or \
+             remove it"
         )
     })
 }
@@ -118,12 +118,12 @@ mod tests {
         for (tcp, line) in [
             (
                 json!({"vegas_beta": 7}),
-                "tcp.vegas_beta = 7 has no effect: no sender looks at it; write variant = \
-                 \"vegas\", or remove vegas_beta",
+                "tcp.vegas_beta = 7 has no effect: no sender looks at it; write \
+                 tcp.variant = \"vegas\", or remove it",
             ),
             (json!({"variant": "linux", "max_burst": 4}), "tcp.max_burst = 4 has no effect"),
             (json!({"variant": "reno", "new_reno_burst": 4}), "tcp.new_reno_burst = 4 has no"),
-            (json!({"bnak_delay": "rtt"}), "tcp.bnak_delay = rtt has no effect"),
+            (json!({"bnak_delay": "rtt"}), "tcp.bnak_delay = \"rtt\" has no effect"),
             (json!({"delayed_ack": false, "delayed_ack_every": 4}), "tcp.delayed_ack_every = 4"),
         ] {
             let [found] = &said(&json!({"tcp": tcp}))[..] else { panic!("{tcp}: one warning") };

@@ -162,7 +162,7 @@ fn fields_that_have_no_use_are_refused() {
             "does not use it",
         ),
         (custom(&json!({"topology": "star"})), "network.node", "4 entries", "\"custom\""),
-        (json!({"file": "a.gml"}), "network.file", "a.gml", "\"custom\""),
+        (json!({"file": "a.gml"}), "network.file", "\"a.gml\"", "\"custom\""),
         (
             json!({"topology": "ring", "delay_per_km": "5 us"}),
             "network.delay_per_km",
