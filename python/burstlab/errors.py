@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from burstlab.shown import brief
+from burstlab.printable import brief
 
 #: A disk, a quota, or what a file may hold, is full.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from burstlab.documents.paths import without_none
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.measures.series import series_of
-from burstlab.shown import several
+from burstlab.printable import several
 from burstlab.statistics import means_of
 from burstlab.storage.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
 from burstlab.storage.heads import Head
-from burstlab.storage.marks import Marks, together
 from burstlab.storage.parquet import Store, StoredPart, write_hidden, writing
+from burstlab.storage.source_tags import SourceTags, together
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ class Result:
         return found[0].store
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> SourceTags:
         """What each table of this result says of itself."""
         return marks_of(self.version, self.seed, [one.summary for one in self.replications])
 
@@ -531,7 +531,7 @@ def version_of(directory: str | os.PathLike[str]) -> str | None:
         return None
 
 
-def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) -> Marks:
+def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) -> SourceTags:
     """Return what tells the tables of one result from those of another.
 
     Parameters
@@ -548,7 +548,7 @@ def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) ->
         "fingerprint": together(prints),
         "replications": prints,
     }
-    return Marks(fields, "run", SUMMARY)
+    return SourceTags(fields, "run", SUMMARY)
 
 
 def _there(part: Part | None, what: str) -> Part:

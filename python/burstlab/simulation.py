@@ -27,11 +27,11 @@ from burstlab.errors import (
 from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_document
 from burstlab.measures.summary_text import read_summary, shortened
 from burstlab.results import Interrupted, Replication, Result, marks_of
-from burstlab.running import meanwhile
+from burstlab.running import lazy_load
 from burstlab.running.checkpoints import EVERY, Checkpoints
 from burstlab.running.engine import Bound, fault, heard, memory_allowed, scenario_error
 from burstlab.running.interrupts import deferred
-from burstlab.running.underway import UnderWay, threads, workers_asked
+from burstlab.running.worker_pool import UnderWay, threads, workers_asked
 from burstlab.storage.directories import SCENARIO, Place
 from burstlab.storage.parquet import Part, Store, assemble
 from burstlab.tables import Recorded, to_trace
@@ -400,7 +400,7 @@ def _run_all(
 ) -> tuple[list[Replication], End]:
     """Return the replications that were run, in order, and what ended them before their end."""
     if tables or parts or len(numbers) > 1:
-        meanwhile.want(*meanwhile.TABLES)
+        lazy_load.want(*lazy_load.TABLES)
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
     bound = Bound(resolved)
     monitors = [_core.Monitor(bound.allowed) for _ in numbers]

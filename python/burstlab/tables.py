@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.extras import extra
-from burstlab.shown import shown
+from burstlab.printable import shown
 
 if TYPE_CHECKING:
     import numpy as np

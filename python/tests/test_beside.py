@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from burstlab.cli.beside import beside
-from burstlab.running.underway import UnderWay
+from burstlab.running.worker_pool import UnderWay
 
 
 def test_a_call_goes_on_while_the_main_thread_does_something_else():

@@ -22,7 +22,7 @@ import pytest
 
 from burstlab import InputError, read, resolve, run
 from burstlab.live import kernels, live, network, running, virtual
-from burstlab.live.beside import CAUSES, beside
+from burstlab.live.shared_kernel import CAUSES, beside
 from burstlab.loading import to_document
 from burstlab.oracle.live import live_linux
 

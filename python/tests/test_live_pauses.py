@@ -14,7 +14,7 @@ from test_live import BULK, HOME, needs_kernel
 
 from burstlab import run
 from burstlab.live import kernels, live
-from burstlab.live.beside import beside, sender_of
+from burstlab.live.shared_kernel import beside, sender_of
 from burstlab.storage.parquet import read_table
 
 pytestmark = needs_kernel

@@ -100,14 +100,14 @@ def test_a_run_does_without_what_it_does_not_need(small_file, flags):
     words = ["run", str(small_file), "--seed", "2", *flags]
     code = (
         "import sys\n"
-        "from burstlab.running import meanwhile\n"
+        "from burstlab.running import lazy_load\n"
         "from burstlab.cli import main\n"
         "try:\n"
         f"    main({words!r})\n"
         "except SystemExit as left:\n"
         "    assert not left.code\n"
         "heavy = {'cyclopts', 'rich', 'numpy', 'pyarrow', 'asyncio', 'ctypes'}\n"
-        "loaded = {*sys.modules, *meanwhile._wanted}  # a run that takes longer loads those too\n"
+        "loaded = {*sys.modules, *lazy_load._wanted}  # a run that takes longer loads those too\n"
         "sys.exit(', '.join(heavy & loaded) or 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

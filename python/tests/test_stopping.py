@@ -12,7 +12,7 @@ import time
 import pytest
 
 from burstlab.cli import app
-from burstlab.running import interrupts, meanwhile
+from burstlab.running import interrupts, lazy_load
 
 
 def _interrupt(*_: object) -> int:
@@ -58,11 +58,11 @@ def test_a_command_that_takes_a_moment_to_end_says_that_it_was_heard(monkeypatch
 def test_modules_are_loaded_once_and_not_where_ctrl_c_is_raised(monkeypatch, tmp_path):
     (tmp_path / "slow_to_load.py").write_text("import threading\nby = threading.current_thread()\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(meanwhile, "_wanted", [])
-    meanwhile.want("slow_to_load")
-    meanwhile.load()
-    meanwhile.load()
+    monkeypatch.setattr(lazy_load, "_wanted", [])
+    lazy_load.want("slow_to_load")
+    lazy_load.load()
+    lazy_load.load()
     for thread in threading.enumerate():
-        if thread.name == "burstlab-meanwhile":
+        if thread.name == "burstlab-lazy-load":
             thread.join(60)
     assert sys.modules.pop("slow_to_load").by is not threading.main_thread()

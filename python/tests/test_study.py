@@ -23,7 +23,7 @@ from burstlab.running.progress import Progress
 from burstlab.statistics import mean_ci95, paired_ratio
 from burstlab.storage.parquet import write_table
 from burstlab.storage.sums import sealed
-from burstlab.studies import store, visits, workers
+from burstlab.studies import point_runs, store, workers
 from burstlab.studies.warmup import mser5
 from burstlab.studies.work import work
 
@@ -190,13 +190,13 @@ def test_resume_runs_no_finished_point_again(plan, tmp_path, monkeypatch):
         "plan.toml", "points", "study.json",
     ]  # fmt: skip
     asked: list[int] = []
-    visit = visits.visit
+    point_run = point_runs.point_run
 
     def noted(plan: Any, metrics: Any, point: int) -> Any:
         asked.append(point)
-        return visit(plan, metrics, point)
+        return point_run(plan, metrics, point)
 
-    monkeypatch.setattr(visits, "visit", noted)
+    monkeypatch.setattr(point_runs, "point_run", noted)
     bl.study(plan, out=out, resume=True)
     assert len(asked) == 12 - partial.done
     assert content(out) == content(tmp_path / "whole")

@@ -15,7 +15,7 @@ from burstlab.errors import for_the_command_line
 from burstlab.measures.written import number, with_interval
 from burstlab.plot import write
 from burstlab.plot.study import figures, lowest, ratio_ticks
-from burstlab.shown import several
+from burstlab.printable import several
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use burstlab_scenario::{Call, Connection, Host, LIVE, LivePair, Outside, Stacks};
+use burstlab_scenario::{Connection, ExternalClock, Host, LIVE, LivePair, Stacks, Wakeup};
 use burstlab_units::Time;
 
 pub use self::devices::{Devices, Found, Sample, Sent};
@@ -67,8 +67,8 @@ impl Stacks for Live {
         })
     }
 
-    fn outside(&self) -> Option<Arc<dyn Outside>> {
-        Some(Arc::new(Beside {
+    fn outside(&self) -> Option<Arc<dyn ExternalClock>> {
+        Some(Arc::new(KernelClock {
             devices: Arc::clone(&self.devices),
             lines: self.lines.clone(),
             flows: self.pairs.iter().map(|pair| pair.flow).collect(),
@@ -78,7 +78,7 @@ impl Stacks for Live {
 }
 
 /// The devices, as the loop of a run waits for them.
-struct Beside {
+struct KernelClock {
     devices: Arc<dyn Devices>,
     lines: Vec<[Arc<Mutex<Line>>; 2]>,
     flows: Vec<u32>,
@@ -86,31 +86,31 @@ struct Beside {
     found: Mutex<(Time, VecDeque<Sent>)>,
 }
 
-impl fmt::Debug for Beside {
+impl fmt::Debug for KernelClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Beside").finish_non_exhaustive()
+        f.debug_struct("KernelClock").finish_non_exhaustive()
     }
 }
 
-impl Outside for Beside {
-    fn wait(&self, now: Time, until: Time) -> Call {
+impl ExternalClock for KernelClock {
+    fn wait(&self, now: Time, until: Time) -> Wakeup {
         let mut found = locked(&self.found);
         if found.1.is_empty() {
             let next = self.devices.wait(now, until);
             let at = next.at.max(now).min(until);
             if next.ended {
-                return Call::End { at };
+                return Wakeup::End { at };
             }
             *found = (at, next.packets.into());
         }
-        let Some(first) = found.1.front() else { return Call::Due };
+        let Some(first) = found.1.front() else { return Wakeup::Due };
         let (pair, far) = (first.pair, first.far);
         // What one host sends in a row is handed over at once, so that shared links keep the order.
         let mut line = locked(&self.lines[pair][usize::from(far)]);
         while found.1.front().is_some_and(|sent| (sent.pair, sent.far) == (pair, far)) {
             found.1.pop_front().into_iter().for_each(|sent| line.come(sent));
         }
-        Call::Host { at: found.0.max(now), flow: self.flows[pair], far }
+        Wakeup::Host { at: found.0.max(now), flow: self.flows[pair], far }
     }
 }
 

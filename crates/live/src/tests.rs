@@ -178,13 +178,13 @@ fn packets_come_to_their_hosts_in_runs_and_in_order() {
     let outside = live.outside().expect("devices");
     let mut host = |far, flow| {
         let found = outside.wait(at(4), at(9));
-        assert_eq!(found, Call::Host { at: at(5), flow, far });
+        assert_eq!(found, Wakeup::Host { at: at(5), flow, far });
         near.handle_timeout(at(5));
         std::iter::from_fn(|| near.poll_transmit(at(5))).count()
     };
     assert_eq!((host(false, 3), host(true, 4), host(false, 3)), (2, 0, 1));
-    assert_eq!(outside.wait(at(5), at(9)), Call::Due);
-    assert_eq!(outside.wait(at(9), at(30)), Call::End { at: at(12) });
+    assert_eq!(outside.wait(at(5), at(9)), Wakeup::Due);
+    assert_eq!(outside.wait(at(9), at(30)), Wakeup::End { at: at(12) });
 }
 
 /// A connection as its kernel tells of it: stage, time-outs, window and threshold.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use burstlab_sim::scenario::ScenarioError;
-use burstlab_sim::{Branches, Monitor, Prices, Simulation, Trace, Undivided};
+use burstlab_sim::{Branches, Monitor, NoBranch, Prices, Simulation, Trace};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -90,7 +90,7 @@ impl RunBranches {
         py.detach(|| {
             let mut simulation = {
                 let branches = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-                if operated { branches.other.clone() } else { branches.first.clone() }
+                if operated { branches.altered.clone() } else { branches.first.clone() }
             };
             if trace != Trace::default() {
                 simulation.trace_from_here(trace);
@@ -123,8 +123,8 @@ pub(crate) fn part(
         let parted = guarded(|| Branches::part(first, &other, &monitor.inner))?;
         alive(&monitor.inner)?;
         let branches = parted.map_err(|error| match error {
-            Undivided::Absent([bursts, back]) => AbsentBurst::new_err((bursts, back)),
-            Undivided::Behind(error) => refuse_checkpoint(error),
+            NoBranch::Absent([bursts, back]) => AbsentBurst::new_err((bursts, back)),
+            NoBranch::Behind(error) => refuse_checkpoint(error),
         })?;
         let parted_ps = branches.parted_ps;
         Ok(RunBranches { inner: Mutex::new(branches), parted_ps })
@@ -137,7 +137,7 @@ pub(crate) struct RunPrices {
     /// The run before its first event.
     first: Simulation,
     inner: Mutex<Prices>,
-    reached: Arc<Vec<burstlab_sim::Reached>>,
+    reached: Arc<Vec<burstlab_sim::Progress>>,
 }
 
 #[pymethods]

@@ -239,7 +239,7 @@ fn queues(scenario: &Scenario, graph: &Graph) -> Check {
         }
     }
     let nodes = graph.edges().len() as u64;
-    let lanes = scenario.network.lanes();
+    let lanes = scenario.network.routes_apart();
     let queues = nodes * nodes * (classes + 1) * u64::from(edge.burstifiers) * u64::from(lanes);
     if queues > QUEUES_MAX && lanes > 1 {
         let problem = format!(

@@ -98,8 +98,8 @@ pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use spells::{LinkLoss, LinkLossKind, SpellLengths};
 pub use stack::{
-    Back, Call, Cargo, Carries, Connection, Ecn, Ending, Host, HostEvent, HostState, Outside,
-    Packet, Stacks,
+    Back, Cargo, Carries, Connection, Ecn, Ending, ExternalClock, Host, HostEvent, HostState,
+    Packet, Stacks, Wakeup,
 };
 pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};

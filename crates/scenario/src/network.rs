@@ -324,7 +324,7 @@ impl Network {
     /// Assembly queues for each pair of nodes where there would be one if all flows went the same
     /// way.
     #[must_use]
-    pub fn lanes(&self) -> u32 {
+    pub fn routes_apart(&self) -> u32 {
         match self.route_choice() {
             // The explicit routes of a pair are all kept.
             RouteChoice::Ecmp => {

@@ -304,14 +304,14 @@ pub trait Stacks: fmt::Debug + Send + Sync {
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2];
 
     /// What goes on outside of the run beside it, if anything does.
-    fn outside(&self) -> Option<Arc<dyn Outside>> {
+    fn outside(&self) -> Option<Arc<dyn ExternalClock>> {
         None
     }
 }
 
-/// What [`Outside::wait`] answers.
+/// What [`ExternalClock::wait`] answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum Wakeup {
     /// It is the time that was waited for, and nothing has come before.
     Due,
     /// A host has something to send.
@@ -331,10 +331,10 @@ pub enum Call {
 }
 
 /// What goes on beside a run, on a clock that is not its own: hosts that send of themselves.
-pub trait Outside: fmt::Debug + Send + Sync {
+pub trait ExternalClock: fmt::Debug + Send + Sync {
     /// Waits until `until`, or until a host has something to send before. It is `now` in the run,
     /// and all that is to happen before `now` has happened.
-    fn wait(&self, now: Time, until: Time) -> Call;
+    fn wait(&self, now: Time, until: Time) -> Wakeup;
 }
 
 /// Refuses what a flow with a stack has not, and what only such a flow has.

@@ -23,10 +23,10 @@ pub use checkpoint::CheckpointError;
 pub use measure::{
     BurstSummary, Cause, ClassSummary, Column, Confusion, Counters, DemandSummary, DepartedSummary,
     FlowSummary, HopSummary, LinkBursts, LinkClass, LinkSummary, LostBurst, MeasuredSlots,
-    NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Reached,
+    NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Progress,
     Reductions, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary, SlowdownSummary,
     Summary, SurgerySummary, SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
-pub use parting::{Branches, Price, Prices, Undivided};
+pub use parting::{Branches, NoBranch, Price, Prices};
 pub use run::{FLOWS_WHEN_STOPPED, Monitor, Output, Simulation};

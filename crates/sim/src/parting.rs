@@ -6,7 +6,7 @@
 use burstlab_units::Time;
 
 use crate::checkpoint::CheckpointError;
-use crate::measure::{LostBurst, Reached, Trace};
+use crate::measure::{LostBurst, Progress, Trace};
 use crate::run::{Monitor, Simulation};
 use crate::scenario::{Operation, Resolved};
 use crate::take_up::behind;
@@ -19,7 +19,7 @@ const SHARE: u32 = 1 << 6;
 
 /// Why two runs do not part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undivided {
+pub enum NoBranch {
     /// A burst that is operated on is not in the run, which has numbered so many: with data, or
     /// all; and on a path those with ACKs.
     Absent([u64; 2]),
@@ -33,7 +33,7 @@ pub struct Branches {
     /// Without the operations.
     pub first: Simulation,
     /// With them.
-    pub other: Simulation,
+    pub altered: Simulation,
     /// Simulated time at which they part, in ps.
     pub parted_ps: u64,
 }
@@ -49,10 +49,10 @@ impl Branches {
         mut first: Simulation,
         resolved: &Resolved,
         monitor: &Monitor,
-    ) -> Result<Self, Undivided> {
+    ) -> Result<Self, NoBranch> {
         let surgery = Surgery::new(&resolved.scenario);
         if !first.world.is_before(&surgery) {
-            return Err(Undivided::Behind(behind()));
+            return Err(NoBranch::Behind(behind()));
         }
         first.world.keep_to_the_clock();
         let mut before = first.clone();
@@ -70,12 +70,12 @@ impl Branches {
         let numbered = first.world.numbered();
         let absent = |(way, burst): (usize, Option<u64>)| burst > Some(numbered[way]);
         if first.world.is_before(&surgery) && surgery.named().any(absent) {
-            return Err(Undivided::Absent(numbered));
+            return Err(NoBranch::Absent(numbered));
         }
-        let mut other = before.clone();
-        other.world.operate(surgery);
+        let mut altered = before.clone();
+        altered.world.operate(surgery);
         let parted_ps = before.world.now().as_ps();
-        Ok(Self { first: before, other, parted_ps })
+        Ok(Self { first: before, altered, parted_ps })
     }
 }
 
@@ -109,7 +109,7 @@ pub struct Prices {
     /// All that were lost, in order.
     lost: Vec<LostBurst>,
     /// How far connections came.
-    reached: Vec<Reached>,
+    reached: Vec<Progress>,
     fingerprint: String,
     /// Bursts to be priced, by place, rising, and how many of them were begun.
     picked: Vec<usize>,
@@ -183,7 +183,7 @@ impl Prices {
 
     /// The price of sparing every burst: how far connections come in a run that loses none.
     #[must_use]
-    pub fn of_all(simulation: &Simulation, reached: &[Reached], monitor: &Monitor) -> Price {
+    pub fn of_all(simulation: &Simulation, reached: &[Progress], monitor: &Monitor) -> Price {
         let mut run = simulation.clone();
         run.world.spare_all();
         run.advance_to_end(monitor);
@@ -199,7 +199,7 @@ impl Prices {
 
     /// How far connections came.
     #[must_use]
-    pub fn reached(&self) -> &[Reached] {
+    pub fn reached(&self) -> &[Progress] {
         &self.reached
     }
 }
@@ -208,7 +208,7 @@ impl Spared {
     /// Runs to the end; returns what the burst has cost in a run in which connections came as far
     /// as `reached` says.
     #[must_use]
-    pub fn price(mut self, reached: &[Reached], monitor: &Monitor) -> Price {
+    pub fn price(mut self, reached: &[Progress], monitor: &Monitor) -> Price {
         self.run.advance_to_end(monitor);
         let mine = self.run.world.reached();
         let now = self.run.world.now();
@@ -226,8 +226,8 @@ impl Spared {
 /// What came of it that connections came as far as the second list says, and not the first.
 fn price(
     index: usize,
-    aboard: &[u32],
-    (lost, spared): (&[Reached], &[Reached]),
+    carried: &[u32],
+    (lost, spared): (&[Progress], &[Progress]),
     until: Time,
 ) -> Price {
     let mut price = Price {
@@ -250,7 +250,7 @@ fn price(
         if (bytes, ps) == (0, 0) {
             continue;
         }
-        let indirect = aboard.binary_search(&one.id).is_err();
+        let indirect = carried.binary_search(&one.id).is_err();
         price.bytes += bytes;
         price.ps += ps;
         price.connections += 1;
@@ -272,7 +272,7 @@ impl Simulation {
 
     /// How far each connection has come, by number.
     #[must_use]
-    pub fn reached(&self) -> Vec<Reached> {
+    pub fn reached(&self) -> Vec<Progress> {
         self.world.reached()
     }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn connections_that_one_run_alone_has_have_no_price() {
-        let reached = |id: u32, bytes: u64, until_ps: u64| Reached {
+        let reached = |id: u32, bytes: u64, until_ps: u64| Progress {
             id,
             started_ps: 0,
             bytes,

@@ -1,6 +1,6 @@
 //! The state that all loss recoveries share and the acts they are made of.
 
-mod by_class;
+mod python_law;
 
 use std::ops::Range;
 

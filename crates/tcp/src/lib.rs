@@ -38,7 +38,7 @@
 //!
 //! An endpoint of a connection in both directions is a [`Sender`] and a [`Receiver`]. Whoever
 //! drives them asks the latter for the ACK that each segment of the former carries
-//! ([`Receiver::on_ride`]), and takes one that came with data to [`Sender::on_ack_with_data`],
+//! ([`Receiver::piggyback`]), and takes one that came with data to [`Sender::on_ack_with_data`],
 //! before the data.
 //!
 //! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a

@@ -5,15 +5,13 @@
 //! open, facts and constants are those of `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`
 //! and `tcp_timer.c`.
 
-mod alone;
+mod ack_facts;
 mod application;
 mod clock;
 mod context;
-mod face;
 mod fast_path;
 mod group;
 mod hear;
-mod heard;
 mod hystart_plus_plus;
 mod info;
 mod law;
@@ -27,6 +25,8 @@ mod rate;
 mod repair;
 mod round_trip;
 mod send;
+mod sender_api;
+mod standalone;
 mod timer;
 mod unsent;
 mod window;
@@ -37,13 +37,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::foreign::ForeignLaw;
 use crate::segment::Transmission;
-pub use alone::LawAlone;
+pub use ack_facts::Arrival;
 use application::Application;
 use clock::Reading;
 pub(crate) use clock::{Clock, earliest, ticks, whole_us};
 use context::AckContext;
 pub use context::Stage;
-pub use heard::Arrival;
 pub use info::Info;
 pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
@@ -51,6 +50,7 @@ use path::Path;
 use peer::Peer;
 use queue::Queue;
 use repair::{Repair, Site};
+pub use standalone::LawAlone;
 use timer::{LinuxTimer, Purpose};
 pub use write::CallEnds;
 

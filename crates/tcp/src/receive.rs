@@ -145,9 +145,9 @@ impl Receiver {
     /// A data segment of the other direction leaves: the ACK that it carries, after which no
     /// delayed one is due (RFC 9293 section 3.10.7.4: it is piggybacked). `None` before the SYN has
     /// arrived: there is nothing to acknowledge.
-    pub fn on_ride(&mut self) -> Option<Ack> {
+    pub fn piggyback(&mut self) -> Option<Ack> {
         match self {
-            Self::Classic(receiver) => receiver.on_ride(),
+            Self::Classic(receiver) => receiver.piggyback(),
             Self::Linux(_) => None,
         }
     }
@@ -286,14 +286,14 @@ impl Receiver {
     }
 
     /// The same on a connection with [options](Self::has_options).
-    pub fn on_full_ride(&mut self, now: Time) -> Option<FullAck> {
-        self.linux()?.on_ride(now)
+    pub fn piggyback_full(&mut self, now: Time) -> Option<FullAck> {
+        self.linux()?.piggyback(now)
     }
 
     /// An ACK that [was to go](Self::on_packet) at `now` goes with a data segment instead.
-    pub fn has_ridden(&mut self, now: Time) {
+    pub fn ack_was_piggybacked(&mut self, now: Time) {
         if let Self::Linux(receiver) = self {
-            receiver.answers.has_ridden(now);
+            receiver.answers.ack_was_piggybacked(now);
         }
     }
 

@@ -14,8 +14,8 @@ from typing import TextIO, cast
 
 from burstlab.cli import plain, streams
 from burstlab.errors import FULL, EngineError, InputError, ScenarioWarning, for_the_command_line
+from burstlab.printable import brief, shown
 from burstlab.running import interrupts
-from burstlab.shown import brief, shown
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 from burstlab.running.interrupts import deferred
-from burstlab.running.underway import UnderWay
+from burstlab.running.worker_pool import UnderWay
 
 
 class Beside:

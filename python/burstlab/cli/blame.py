@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from burstlab.cli.flags import Json, Settings, Switch, Whole
 from burstlab.cli.printing import console, put_document, say
 from burstlab.cli.tables import table
-from burstlab.shown import several
+from burstlab.printable import several
 
 if TYPE_CHECKING:
     from burstlab.surgery import Blame

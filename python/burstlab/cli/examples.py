@@ -6,7 +6,7 @@ from pathlib import Path
 
 from burstlab.cli.flags import Switch
 from burstlab.cli.printing import say
-from burstlab.shown import several
+from burstlab.printable import several
 
 #: The directory of the exercises, of docs/exercises.md.
 EXERCISES = "exercises"

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from burstlab.shown import shown
+from burstlab.printable import shown
 
 #: A cell, or a title.
 Lines: TypeAlias = list[str]

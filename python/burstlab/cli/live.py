@@ -9,7 +9,7 @@ from typing import Any
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
 from burstlab.cli.lean import Lean
 from burstlab.cli.printing import put_document, say, warn
-from burstlab.shown import brief
+from burstlab.printable import brief
 
 
 def live(
@@ -101,7 +101,7 @@ def _beside(
     from burstlab.cli.numbers import count as number
     from burstlab.cli.numbers import measure, rate
     from burstlab.errors import InputError
-    from burstlab.live.beside import MEASURES, beside
+    from burstlab.live.shared_kernel import MEASURES, beside
     from burstlab.running.progress import bar
 
     if runs < 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, measure, seconds, share
 from burstlab.cli.tables import busiest, measured
-from burstlab.shown import brief
+from burstlab.printable import brief
 
 if TYPE_CHECKING:
     from burstlab.results import Result

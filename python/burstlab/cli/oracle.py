@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from burstlab.cli.flags import Json, Whole
 from burstlab.cli.printing import say, warn
-from burstlab.shown import several
+from burstlab.printable import several
 
 if TYPE_CHECKING:
     from burstlab.oracle import LinuxOutcome, Report

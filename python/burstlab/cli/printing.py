@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from burstlab.shown import shown
+from burstlab.printable import shown
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,7 @@ from burstlab.cli.coverage import coverage_json, print_coverage
 from burstlab.cli.flags import Json, Switch, Whole
 from burstlab.cli.printing import STYLES, console, say, warn
 from burstlab.cli.tables import table
-from burstlab.shown import several
+from burstlab.printable import several
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -62,7 +62,7 @@ def reproduce(
     from burstlab.reproduce.engine import Options
     from burstlab.reproduce.keeping import RunFile
     from burstlab.reproduce.paper import select
-    from burstlab.running import meanwhile
+    from burstlab.running import lazy_load
     from burstlab.simulation import override
     from burstlab.storage.directories import REPRODUCTION, ready_directory
 
@@ -74,7 +74,7 @@ def reproduce(
         raise InputError("no target named\n  fix: burstlab list names them, or say all")
     wanted = select(targets)
     override({}, seed=seed, replications=None)
-    meanwhile.want(*meanwhile.TABLES, "rich.console", "rich.table")
+    lazy_load.want(*lazy_load.TABLES, "rich.console", "rich.table")
     directory = ready_directory(out, REPRODUCTION)
     names = [f"{paper.key}/{target}" for paper, target in wanted]
     effort = "full" if full else "quick"

@@ -10,7 +10,7 @@ from burstlab.cli.flags import Json, Switch
 from burstlab.cli.numbers import of_metric, spread
 from burstlab.cli.printing import console, put_document
 from burstlab.cli.tables import table
-from burstlab.shown import several
+from burstlab.printable import several
 
 if TYPE_CHECKING:
     from rich.console import Console

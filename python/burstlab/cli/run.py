@@ -12,7 +12,7 @@ from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, rate, seconds
 from burstlab.cli.printing import put_document, say, warn
 from burstlab.cli.tables import measured
-from burstlab.shown import brief, several
+from burstlab.printable import brief, several
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -82,14 +82,14 @@ def run(
     """
     from burstlab.errors import EngineError, InputError, MemoryExceeded
     from burstlab.results import Interrupted
-    from burstlab.running import meanwhile
+    from burstlab.running import lazy_load
     from burstlab.running.checkpoints import EVERY
     from burstlab.simulation import run as simulate
 
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
-    meanwhile.want("burstlab.cli.mesh", "burstlab.cli.slots")
+    lazy_load.want("burstlab.cli.mesh", "burstlab.cli.slots")
     document = _document((scenario, point, scheme), set_, (seed, replications, max_memory))
     interrupted = False
     ended: EngineError | MemoryExceeded | None = None

@@ -10,7 +10,7 @@ from burstlab.cli.flags import Json, Switch, Whole
 from burstlab.cli.numbers import of_metric, spread
 from burstlab.cli.printing import console, put_document, say, warn
 from burstlab.cli.tables import table
-from burstlab.shown import several
+from burstlab.printable import several
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,13 +57,13 @@ def study(
         Print one JSON document and nothing else.
     """
     from burstlab.errors import EngineError
-    from burstlab.running import meanwhile
+    from burstlab.running import lazy_load
     from burstlab.running.progress import study_bar
     from burstlab.studies import study as conduct
     from burstlab.studies.outcome import StudyInterrupted
 
     directory = out if out is not None else str(Path("out") / Path(plan).stem)
-    meanwhile.want(*meanwhile.TABLES, "rich.console", "rich.table", "burstlab.studies.verdicts")
+    lazy_load.want(*lazy_load.TABLES, "rich.console", "rich.table", "burstlab.studies.verdicts")
     interrupted = False
     failed: EngineError | None = None
     with study_bar(plan) as progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
 from burstlab.cli.printing import console, put_document, say, warn
 from burstlab.cli.tables import table
-from burstlab.shown import several
+from burstlab.printable import several
 
 if TYPE_CHECKING:
     from burstlab.surgery import WhatIf

@@ -14,7 +14,7 @@ from burstlab.documents.parameters import tcp_of
 from burstlab.documents.quantities import whole
 from burstlab.errors import InputError
 from burstlab.export.capture import DATA, sights
-from burstlab.shown import shown
+from burstlab.printable import shown
 from burstlab.tables import NULL
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from burstlab.oracle import entries
 from burstlab.oracle.cases import wrong
 from burstlab.oracle.index import read_json
 from burstlab.oracle.traces import read_packed, refuse_rows
-from burstlab.running import underway
+from burstlab.running import worker_pool
 
 #: Settings below net.ipv4 that take something away from a sender, and our name of it.
 SWITCHES: Mapping[str, str] = {
@@ -340,7 +340,7 @@ def each(
         Is told what share of the cases is done.
     """
     done: dict[str, LinuxOutcome] = {}
-    for outcome in underway.each(make, cases, jobs):
+    for outcome in worker_pool.each(make, cases, jobs):
         done[outcome.case.name] = outcome
         if progress is not None:
             progress(len(done) / len(cases))

@@ -21,7 +21,7 @@ from burstlab.oracle.compare import (
 from burstlab.oracle.index import read_index
 from burstlab.oracle.rows import OF_TIES, Row, read_trace, rebuild, rebuild_several
 from burstlab.oracle.several import ARRIVALS, SeveralCase
-from burstlab.running.underway import each
+from burstlab.running.worker_pool import each
 from burstlab.simulation import run
 
 

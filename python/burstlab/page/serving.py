@@ -23,8 +23,8 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from burstlab.errors import EngineError, InputError
+from burstlab.printable import shown
 from burstlab.running.interrupts import came, say_nothing
-from burstlab.shown import shown
 
 HOST = "127.0.0.1"
 PORT_MAX = 65535

@@ -16,8 +16,8 @@ from burstlab.page.serving import Answer, BadRequest, Body
 from burstlab.page.slices import Slices, Tables
 from burstlab.page.slots import SlotSlices
 from burstlab.page.sparing import Sparing
+from burstlab.printable import shown
 from burstlab.results import TRACES, Result
-from burstlab.shown import shown
 
 #: Which of the runs a page has is meant, as the page asks.
 RUN = "run"

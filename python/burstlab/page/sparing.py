@@ -12,7 +12,7 @@ from burstlab.page.columns import document, pack
 from burstlab.page.flow import GONE, columns, thinned
 from burstlab.page.memory import Played
 from burstlab.page.serving import BadRequest, Body
-from burstlab.shown import shown
+from burstlab.printable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

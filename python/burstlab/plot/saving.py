@@ -13,7 +13,7 @@ from typing import Any, cast
 from burstlab.errors import InputError
 from burstlab.extras import extra
 from burstlab.plot.drawing import Drawer
-from burstlab.shown import shown
+from burstlab.printable import shown
 from burstlab.storage.directories import ready_file
 from burstlab.storage.files import put, whole
 from burstlab.storage.parquet import writing

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlab.shown import shown
+from burstlab.printable import shown
 from burstlab.studies.called import called
 
 

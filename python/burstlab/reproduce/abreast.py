@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from burstlab.reproduce.engine import Options, Progress, TargetReport, reproduce
 from burstlab.reproduce.paper import Paper
 from burstlab.running.interrupts import stoppable
-from burstlab.running.underway import UnderWay, threads, workers_asked
+from burstlab.running.worker_pool import UnderWay, threads, workers_asked
 
 #: Papers at a time, where there is more than one worker.
 _PAPERS = 2

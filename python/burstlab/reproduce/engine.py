@@ -15,7 +15,7 @@ from burstlab.reproduce.context import Context, Findings, Key, measure_of
 from burstlab.reproduce.keeping import KeptRuns, RunFile
 from burstlab.reproduce.paper import Paper
 from burstlab.results import Replication
-from burstlab.running.underway import workers_asked
+from burstlab.running.worker_pool import workers_asked
 
 Progress = Callable[[float, str], None]
 

@@ -27,7 +27,7 @@ from burstlab.reproduce.context import Context, Key
 from burstlab.reproduce.making import make_all, replication
 from burstlab.results import Replication, together
 from burstlab.statistics import Estimate, ask_until, mean_ci95, paired_ratio
-from burstlab.studies.running import Done, Visit
+from burstlab.studies.running import Done, PointRun
 from burstlab.studies.work import Order
 
 #: The group of a plan that names none.
@@ -193,7 +193,7 @@ class _Cell:
         x, p = float(self.point["x"]), self.point.get("p")
         return Corner(self.group["label"], self.point["label"], x, p, samples, reached)
 
-    def visit(self, place: int) -> Visit[Sample]:
+    def point_run(self, place: int) -> PointRun[Sample]:
         """Ask for replications until the corner is as precise as the effort wants."""
         texts = {name: json.dumps(scenario) for name, scenario in self.scenarios.items()}
         seed = int(next(iter(self.scenarios.values()))["run"]["seed"])
@@ -201,7 +201,7 @@ class _Cell:
         if self.group.get("deterministic", False):
             first, batch, most = 2, 2, 2
         asking = ask_until(self._precise, first=first, batch=batch, most=most)
-        return Visit(place, seed, texts, asking)
+        return PointRun(place, seed, texts, asking)
 
     def _precise(self, samples: Sequence[Mapping[str, Sample]]) -> bool:
         by_series = {name: [one[name] for one in samples] for name in self.scenarios}
@@ -211,7 +211,7 @@ class _Cell:
 
 def _run(context: Context, cells: Sequence[_Cell], trace: Sequence[str]) -> list[Done[Sample]]:
     """Run cells, and note what was run, cell by cell."""
-    every = [(cell.label, cell.visit(place)) for place, cell in enumerate(cells)]
+    every = [(cell.label, cell.point_run(place)) for place, cell in enumerate(cells)]
     resolved = [scenario for cell in cells for scenario in cell.scenarios.values()]
     found = make_all(context, every, resolved, partial(_sample, context.done, trace))
     for done in found:

@@ -15,9 +15,9 @@ from burstlab.reproduce.context import Context
 from burstlab.results import Replication
 from burstlab.running.engine import Bound
 from burstlab.running.progress import Progress
-from burstlab.running.underway import workers_asked
+from burstlab.running.worker_pool import workers_asked
 from burstlab.simulation import replicate, that_fit
-from burstlab.studies.running import Done, Running, Visit
+from burstlab.studies.running import Done, PointRun, Running
 from burstlab.studies.work import Answer, Order
 from burstlab.studies.workers import threads
 
@@ -32,39 +32,39 @@ Make = Callable[[Order, int, Monitor], Kept]
 
 def make_all(
     context: Context,
-    visits: Sequence[tuple[str, Visit[Kept]]],
+    point_runs: Sequence[tuple[str, PointRun[Kept]]],
     resolved: Sequence[Document],
     make: Make[Kept],
 ) -> list[Done[Kept]]:
-    """Make all runs as a study makes those of its points; a free worker begins the next visit.
+    """Make all runs as a study makes those of its points; a free worker begins the next.
 
     Parameters
     ----------
     context
         The target.
-    visits
+    point_runs
         What is to be run, with what is told of it meanwhile; their numbers are their places.
     resolved
         Every scenario of theirs.
     make
         Makes a replication.
     """
-    if not visits:
+    if not point_runs:
         return []
     found: dict[int, Done[Kept]] = {}
 
-    def begun() -> Iterator[Visit[Kept]]:
-        for label, visit in visits:
-            context.progress(len(found) / len(visits), f"{context.target}: {label}")
-            yield visit
+    def begun() -> Iterator[PointRun[Kept]]:
+        for label, point_run in point_runs:
+            context.progress(len(found) / len(point_runs), f"{context.target}: {label}")
+            yield point_run
 
     jobs = workers_asked(context.jobs)
     with threads(min(that_fit(scenario, jobs) for scenario in resolved)) as ready:
-        bound, progress = Bound(resolved[0]), Progress(len(visits))
+        bound, progress = Bound(resolved[0]), Progress(len(point_runs))
         running = Running(begun(), partial(_do, make, context.free), ready, bound, progress, 1)
         with closing(running.points()) as points:
             found.update((done.point, done) for finished in points for done in finished)
-    return [found[place] for place in range(len(visits))]
+    return [found[place] for place in range(len(point_runs))]
 
 
 def _do(

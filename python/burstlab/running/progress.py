@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from burstlab.errors import EngineError
-from burstlab.shown import shown
+from burstlab.printable import shown
 
 #: Tells the share that is done, and what more there is to tell.
 _Show = Callable[[float, str], None]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import FULL, InputError
 from burstlab.storage.files import sync
-from burstlab.storage.marks import Marks
+from burstlab.storage.source_tags import SourceTags
 from burstlab.storage.sums import check_sum, note_sums, sum_of
 from burstlab.tables import STORED, Table, from_engine, in_parts, join
 
@@ -219,7 +219,7 @@ class Part:
     def _writer(self, name: str) -> FileWriter:
         return FileWriter(self._directory / f".{name}{_SUFFIX}")
 
-    def close(self, marks: Marks | None = None) -> dict[str, Path]:
+    def close(self, marks: SourceTags | None = None) -> dict[str, Path]:
         """Complete the files, with marks if they are the tables; return them by table."""
         for name, writer in self._writers.items():
             with writing(self._directory / f"{name}{_SUFFIX}"):
@@ -233,7 +233,7 @@ class Part:
             writer.discard()
 
 
-def assemble(directory: Path, parts: Sequence[Part], marks: Marks) -> list[str]:
+def assemble(directory: Path, parts: Sequence[Part], marks: SourceTags) -> list[str]:
     """Put the tables of replications one below the other, in the order given.
 
     They are then whole under their hidden names, which are answered without the dot.
@@ -296,7 +296,7 @@ class Store:
         directory: Path,
         there: Mapping[str, bool],
         listed: Iterable[str],
-        marks: Marks,
+        marks: SourceTags,
         replications: Sequence[int],
         sums: Mapping[str, str],
     ) -> Store:

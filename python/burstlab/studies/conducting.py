@@ -19,9 +19,9 @@ from burstlab.studies import metrics, plan, workers
 from burstlab.studies.design import columns
 from burstlab.studies.outcome import Study, StudyInterrupted
 from burstlab.studies.plan import Plan, PlanLike
+from burstlab.studies.point_runs import point_runs
 from burstlab.studies.running import Running
 from burstlab.studies.store import Directory, Memory
-from burstlab.studies.visits import visits
 from burstlab.studies.work import Sample, shape, work
 
 Watch: TypeAlias = Callable[[Progress], object]
@@ -117,7 +117,7 @@ def _conduct(
         if todo:
             with hired as ready:
                 running = Running(
-                    visits(wanted, list(paths), todo),
+                    point_runs(wanted, list(paths), todo),
                     partial(work, _core.__version__, tuple(paths.values())),
                     ready,
                     Bound(json.loads(wanted.scenario(todo[0], wanted.names[0]))),

@@ -1,4 +1,4 @@
-"""Designs: which points of its parameters a study visits."""
+"""Designs: which points of its parameters a study runs."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from burstlab import _core
 from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.running.engine import Bound, fault
 from burstlab.running.progress import Progress
-from burstlab.running.underway import UnderWay
+from burstlab.running.worker_pool import UnderWay
 from burstlab.statistics import Asking, Sample, side_by_side
 from burstlab.studies.warmup import Found, Warmup
 from burstlab.studies.work import Answer, Failed, Order, Pilot
@@ -62,7 +62,7 @@ class Done(Generic[Sample]):
     reached: bool
 
 
-class Visit(Generic[Sample]):
+class PointRun(Generic[Sample]):
     """A point under way: what it still needs, and what came back.
 
     Parameters
@@ -151,7 +151,7 @@ class Visit(Generic[Sample]):
 
 @dataclass(frozen=True)
 class _Job(Generic[Sample]):
-    visit: Visit[Sample]
+    point_run: PointRun[Sample]
     scheme: str
     order: Order | Pilot
 
@@ -161,7 +161,7 @@ class Running(Generic[Sample]):
 
     Parameters
     ----------
-    visits
+    point_runs
         The points that are to be run; each is asked for when there is a worker for it.
     do
         What a worker calls, as `work.work`: with orders, and a monitor where it is one of here.
@@ -177,7 +177,7 @@ class Running(Generic[Sample]):
 
     def __init__(
         self,
-        visits: Iterator[Visit[Sample]],
+        point_runs: Iterator[PointRun[Sample]],
         do: Callable[..., Answer[Sample]],
         workers: Workers,
         bound: Bound,
@@ -185,7 +185,7 @@ class Running(Generic[Sample]):
         runs_of_a_point: int,
     ) -> None:
         self.progress = progress
-        self._visits = visits
+        self._point_runs = point_runs
         self._do = do
         self._workers = workers
         self._bound = bound
@@ -227,9 +227,9 @@ class Running(Generic[Sample]):
         run_s = self._run_s if self._run_s is not None else left_s
         while left_s > 0.0:
             if not self._jobs:
-                if (visit := next(self._visits, None)) is None:
+                if (point_run := next(self._point_runs, None)) is None:
                     break
-                self._jobs.extend(visit.first())
+                self._jobs.extend(point_run.first())
             job = self._jobs.popleft()
             count = job.order.rule.pilots if isinstance(job.order, Pilot) else job.order.count
             if isinstance(job.order, Order) and count * run_s > left_s:
@@ -257,20 +257,20 @@ class Running(Generic[Sample]):
     def _take(
         self, job: _Job[Sample], result: Sequence[Sample] | Found | Failed
     ) -> list[Done[Sample]]:
-        visit = job.visit
-        if isinstance(result, Failed) and visit.point not in self.progress.failed:
+        point_run = job.point_run
+        if isinstance(result, Failed) and point_run.point not in self.progress.failed:
             scenario = json.loads(job.order.scenario)
-            which = f"point {visit.point}, scheme {job.scheme!r}, seed {visit.seed}"
+            which = f"point {point_run.point}, scheme {job.scheme!r}, seed {point_run.seed}"
             error = fault(scenario, (result.what, result.place), which)
-            self.progress.failed[visit.point] = error
-            self._jobs = deque(one for one in self._jobs if one.visit is not visit)
-        if isinstance(result, Failed) or visit.point in self.progress.failed:
+            self.progress.failed[point_run.point] = error
+            self._jobs = deque(one for one in self._jobs if one.point_run is not point_run)
+        if isinstance(result, Failed) or point_run.point in self.progress.failed:
             return []
         if isinstance(result, Found):
-            self._jobs.extend(job.visit.warm(job.scheme, result))
+            self._jobs.extend(job.point_run.warm(job.scheme, result))
             return []
         assert isinstance(job.order, Order)
-        following = job.visit.take(job.scheme, job.order.first, result)
+        following = job.point_run.take(job.scheme, job.order.first, result)
         if isinstance(following, Done):
             return [following]
         self._jobs.extend(following)
@@ -299,7 +299,7 @@ def _split(job: _Job[Sample], order: Order, count: int) -> tuple[_Job[Sample], _
     if count >= order.count:
         return job, None
     rest = Order(order.scenario, order.seed, order.first + count, order.count - count)
-    return _Job(job.visit, job.scheme, head), _Job(job.visit, job.scheme, rest)
+    return _Job(job.point_run, job.scheme, head), _Job(job.point_run, job.scheme, rest)
 
 
 def _result(future: Future[Answer[Sample]]) -> Answer[Sample]:

@@ -26,8 +26,8 @@ from burstlab.loading import Document, read_text, read_toml
 from burstlab.storage import sums
 from burstlab.storage.directories import STUDY, ready_directory
 from burstlab.storage.files import Lock, put, stored_text, sync
-from burstlab.storage.marks import Marks
 from burstlab.storage.parquet import hidden, write_table, writing
+from burstlab.storage.source_tags import SourceTags
 from burstlab.studies.fields import flat
 from burstlab.studies.plan import Plan
 from burstlab.studies.rows import Rows
@@ -311,7 +311,7 @@ def head_of(directory: Path) -> Document:
     return found
 
 
-def marks_of(directory: Path) -> Marks:
+def marks_of(directory: Path) -> SourceTags:
     """Return what the tables of the study in a directory have to say of themselves."""
     head = head_of(directory)
     if head.get("format") != FORMAT:
@@ -338,11 +338,13 @@ def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _marks(digest: str) -> Marks:
-    return Marks({"study": digest}, "study", "study.json")
+def _marks(digest: str) -> SourceTags:
+    return SourceTags({"study": digest}, "study", "study.json")
 
 
-def stored_rows(directory: Path, marks: Marks, kinds: Mapping[str, str] | None = None) -> Table:
+def stored_rows(
+    directory: Path, marks: SourceTags, kinds: Mapping[str, str] | None = None
+) -> Table:
     """Return the rows that a directory holds, those of a point once.
 
     Parameters
@@ -411,7 +413,7 @@ def _runs(directory: Path) -> Path:
     return directory / f"{_RUNS}.parquet"
 
 
-def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> Table:
+def _read(file: Path, marks: SourceTags, columns: list[str] | None = None) -> Table:
     from burstlab.storage.columnar.database import Damaged
     from burstlab.storage.columnar.reading import File
 
@@ -426,7 +428,7 @@ def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> Table:
         raise _damaged(file, error) from None
 
 
-def _numbers(file: Path, marks: Marks) -> list[int]:
+def _numbers(file: Path, marks: SourceTags) -> list[int]:
     return _read(file, marks, ["point"])["point"].tolist()
 
 

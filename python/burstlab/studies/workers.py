@@ -10,8 +10,8 @@ from typing import Any
 
 from burstlab.errors import InputError
 from burstlab.extras import extra
-from burstlab.running import underway
-from burstlab.running.underway import workers_asked
+from burstlab.running import worker_pool
+from burstlab.running.worker_pool import workers_asked
 
 #: Seconds that a task takes in threads of this process: between two looks of the main thread.
 _HERE_S = 0.1
@@ -49,7 +49,7 @@ class Workers:
 def threads(jobs: int | None) -> Iterator[Workers]:
     """Work in threads of this process; the engine lets others go on meanwhile."""
     count = workers_asked(jobs)
-    with underway.threads(count) as pool:
+    with worker_pool.threads(count) as pool:
         yield Workers(pool.submit, lambda: count, here=True, task_s=_HERE_S)
 
 

@@ -17,9 +17,9 @@ from burstlab.documents.kind import kind
 from burstlab.errors import InputError
 from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Result
-from burstlab.running import meanwhile
+from burstlab.running import lazy_load
 from burstlab.running.engine import fault, heard, memory_allowed, scenario_error
-from burstlab.running.underway import UnderWay, threads, workers_asked
+from burstlab.running.worker_pool import UnderWay, threads, workers_asked
 from burstlab.statistics import Estimate, mean_ci95
 from burstlab.storage.directories import PRICES, vacant
 from burstlab.storage.files import stored_text
@@ -354,7 +354,7 @@ def _priced(
     def price_all() -> None:
         whole.append(json.loads(prices.all(monitors[-1])))
 
-    meanwhile.want(*meanwhile.TABLES)
+    lazy_load.want(*lazy_load.TABLES)
     under_way: UnderWay[None, None] = UnderWay()
     with threads(workers) as pool:
         try:

@@ -16,10 +16,10 @@ from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike
 from burstlab.measures.summary_text import read_summary
 from burstlab.results import Replication, Result
-from burstlab.running import meanwhile
+from burstlab.running import lazy_load
 from burstlab.running.checkpoints import Keeper
 from burstlab.running.engine import fault, heard, memory_allowed, scenario_error
-from burstlab.running.underway import UnderWay, threads
+from burstlab.running.worker_pool import UnderWay, threads
 from burstlab.storage.directories import WHAT_IF, Room, holds
 from burstlab.surgery.operations import Burst, entries, operated, told
 from burstlab.surgery.source import Source, other_run, ps, source
@@ -327,7 +327,7 @@ def _both(
     """Run both branches at once."""
     monitors = [_core.Monitor(memory_allowed(run.resolved)) for _ in range(2)]
     found: dict[bool, tuple[_core.Output, str]] = {}
-    meanwhile.want(*meanwhile.TABLES)
+    lazy_load.want(*lazy_load.TABLES)
     under_way: UnderWay[bool, tuple[_core.Output, str]] = UnderWay()
     with threads(2) as pool:
         try:

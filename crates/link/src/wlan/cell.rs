@@ -193,7 +193,7 @@ impl<P> Cell<P> {
     }
 
     /// The packets that were handed to a node and have neither been delivered nor lost.
-    pub fn aboard(&self, node: u32) -> impl Iterator<Item = &P> {
+    pub fn in_flight(&self, node: u32) -> impl Iterator<Item = &P> {
         self.nodes[node as usize].queue.iter().filter_map(|queued| queued.packet.as_ref())
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
-use super::surgery::Reached;
+use super::surgery::Progress;
 use crate::topology::Graph;
 
 table! {
@@ -86,9 +86,9 @@ impl Connections {
     }
 
     /// How far the connections have come whose rows were not handed over: to their end.
-    pub(crate) fn reached(&self) -> impl Iterator<Item = Reached> {
+    pub(crate) fn reached(&self) -> impl Iterator<Item = Progress> {
         self.0.rows().flat_map(|table| {
-            (0..table.id.len()).map(|row| Reached {
+            (0..table.id.len()).map(|row| Progress {
                 id: table.id[row],
                 started_ps: table.started_ps[row],
                 bytes: table.bytes[row],

@@ -33,7 +33,7 @@ impl Loss {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum LossCause {
     /// The loss process picked its burst.
-    Burst = 1,
+    Random = 1,
     /// A script named its burst or itself.
     Scripted = 2,
     /// The queue of the sender's access link was full.
@@ -50,7 +50,7 @@ pub(crate) enum LossCause {
     /// It lay in the tail of a burst that was cut.
     Cut = 8,
     /// Its burst met contention that the scenario injects, and found no way out of it.
-    Injected = 9,
+    InjectedContention = 9,
     /// A wireless cell gave it up, or lost it all the same.
     Wireless = 10,
     /// A queue of a wireless cell was full.
@@ -94,11 +94,11 @@ impl LossCause {
 
     /// Those that end a whole burst, in the order in which a summary lists them.
     pub(crate) const OF_BURSTS: [Self; 10] = [
-        Self::Burst,
+        Self::Random,
         Self::Outage,
         Self::Scripted,
         Self::Contention,
-        Self::Injected,
+        Self::InjectedContention,
         Self::LateHeader,
         Self::Cut,
         Self::Blocked,
@@ -268,10 +268,10 @@ mod tests {
     fn the_truth_is_what_the_missing_segments_have_in_common() {
         let mut causes = Causes::default();
         assert_eq!(causes.truth(3..9), Truth::Spurious);
-        causes.lost(4, loss(LossCause::Burst, 7));
-        causes.lost(5, loss(LossCause::Burst, 7));
+        causes.lost(4, loss(LossCause::Random, 7));
+        causes.lost(5, loss(LossCause::Random, 7));
         assert_eq!(causes.truth(3..9), Truth::False);
-        causes.lost(8, loss(LossCause::Burst, 8));
+        causes.lost(8, loss(LossCause::Random, 8));
         assert_eq!(causes.truth(3..9), Truth::True, "two bursts");
         assert_eq!(causes.truth(3..8), Truth::False, "8 is not waited for");
         assert!(causes.found(8) && !causes.found(8));
@@ -290,7 +290,7 @@ mod tests {
         causes.lost(4, loss(LossCause::Contention, 7));
         causes.lost(5, loss(LossCause::Contention, 7));
         assert_eq!(causes.reduction(1..9, false), OneBurst);
-        causes.lost(6, loss(LossCause::Burst, 8));
+        causes.lost(6, loss(LossCause::Random, 8));
         assert_eq!(causes.reduction(1..9, false), SeveralBursts);
         causes.lost(7, loss(LossCause::Wireless, 0));
         assert_eq!(causes.reduction(1..9, false), Outside, "one on the air is enough");

@@ -47,6 +47,6 @@ pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
     Summary,
 };
-pub use surgery::{LostBurst, Reached, SurgerySummary};
+pub use surgery::{LostBurst, Progress, SurgerySummary};
 pub(crate) use windows::{CwndEvent, CwndRow, SenderNow};
 pub use wlan::{WlanSummary, WlanWay};

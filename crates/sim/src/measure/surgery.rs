@@ -51,7 +51,7 @@ pub struct LostBurst {
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reached {
+pub struct Progress {
     /// Its number.
     pub id: u32,
     /// When it began, in ps.

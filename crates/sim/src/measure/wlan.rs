@@ -61,12 +61,12 @@ impl WlanSummary {
         let stations = 1..cell.nodes();
         let mut up = Counts::default();
         stations.clone().for_each(|node| up.add(cell.counts(node)));
-        let aboard = |node| cell.aboard(node).count() as u64;
+        let in_flight = |node| cell.in_flight(node).count() as u64;
         Self {
             name: name.into(),
             stations: cell.nodes() - 1,
-            down: WlanWay::of(cell.counts(0), aboard(0)),
-            up: WlanWay::of(&up, stations.map(aboard).sum()),
+            down: WlanWay::of(cell.counts(0), in_flight(0)),
+            up: WlanWay::of(&up, stations.map(in_flight).sum()),
         }
     }
 }

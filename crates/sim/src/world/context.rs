@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::ahead::policy::Lookahead;
 use super::events::Event;
 use super::notices::{NextMessage, Notices};
-use super::place::Place;
 use super::surgery::Surgery;
+use super::tie_key::TieKey;
 use crate::measure::{Digest, Recorder};
 
 /// What every part of the world may touch.
@@ -60,7 +60,7 @@ impl Context {
     /// hosts are broken by place, not by who was queued first, so that hosts may be ahead of the
     /// clock.
     #[inline]
-    pub(super) fn ticket(&mut self, rank: Rank, place: Place) -> Ticket {
+    pub(super) fn ticket(&mut self, rank: Rank, place: TieKey) -> Ticket {
         if self.queue.draws_ties() { self.queue.ticket(rank) } else { place.ticket(rank) }
     }
 }

@@ -10,6 +10,7 @@ mod context;
 mod core;
 mod dead;
 mod drain;
+mod duplex;
 mod events;
 mod hosts;
 mod keys;
@@ -20,15 +21,14 @@ mod notices;
 mod occupancy;
 mod packet;
 mod parting;
-mod place;
 mod report;
 pub(crate) mod sizes;
 mod stacks;
 mod surgery;
+mod tie_key;
 mod totals;
 mod train;
 mod transit;
-mod two_way;
 
 use crate::world::core::Network;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ use self::events::Event;
 use self::hosts::{FAR, Flow, Hosts, NEAR};
 pub(crate) use self::surgery::Surgery;
 use crate::measure::{Occupancy, Recorder, Trace};
-use crate::scenario::{Outside, Resolved, ScenarioError, TieBreak};
+use crate::scenario::{ExternalClock, Resolved, ScenarioError, TieBreak};
 
 /// So much work is done between two looks at the monitor: a few hundredths of a second.
 const WORK_MAX: u32 = 1 << 13;
@@ -81,14 +81,14 @@ pub(crate) struct World {
     occupancy: Occupancy,
     /// What goes on beside. Not stored: a run with third-party hosts is not.
     #[serde(skip)]
-    outside: Option<Arc<dyn Outside>>,
+    outside: Option<Arc<dyn ExternalClock>>,
 }
 
 impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let hosts = Hosts::new(resolved, random);
-        let listed = Listed { by_the_clock: hosts.by_the_clock(), endless: hosts.endless() };
+        let listed = Listed { event_driven: hosts.event_driven(), endless: hosts.endless() };
         let mut ahead = Lookahead::new(resolved, trace, &listed);
         let core = Core::new(resolved, random, &mut ahead);
         // Demands, background bursts and traffic through a mesh never end. Traffic on the access
@@ -163,7 +163,7 @@ impl World {
             self.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
         }
         self.begin_keeping();
-        self.look_again();
+        self.schedule_occupancy_sample();
         for (index, at) in self.access.cross.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Cross(index));
         }
@@ -176,14 +176,14 @@ impl World {
     /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
         let goes_on = match self.outside.clone() {
-            Some(outside) => self.advance_beside(&*outside, count),
-            None => self.advance_alone(count),
+            Some(outside) => self.advance_with(&*outside, count),
+            None => self.advance_by_itself(count),
         };
         self.context.work = 0;
         goes_on
     }
 
-    fn advance_alone(&mut self, count: u32) -> bool {
+    fn advance_by_itself(&mut self, count: u32) -> bool {
         self.context.work = 0;
         for _ in 0..count {
             if self.context.work >= WORK_MAX {

@@ -11,11 +11,11 @@ impl World {
     /// Notes it, and when to do so again.
     pub(super) fn note_occupancy(&mut self) {
         self.core.look(self.now, &mut self.occupancy);
-        self.look_again();
+        self.schedule_occupancy_sample();
     }
 
     /// Queues the next look, if the scenario asks for any.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn schedule_occupancy_sample(&mut self) {
         if !self.occupancy_every.is_zero() {
             let at = self.now + self.occupancy_every;
             self.context.queue.push(at, Rank::Timer, Event::Occupancy);

@@ -4,7 +4,7 @@ use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::place::Place;
+use super::tie_key::TieKey;
 use crate::measure::NO_ROW;
 
 /// A data packet.
@@ -196,7 +196,7 @@ pub(super) trait Parcel: Copy {
     /// Its segment, or the one that it asks for.
     fn number(&self) -> u64;
     /// Where it comes to its first edge node, of a host that has its links to itself.
-    fn enters_at(&self) -> Place;
+    fn enters_at(&self) -> TieKey;
     /// The same packet, its number higher by `numbers`.
     fn after(&self, numbers: u64) -> Self;
     /// By how much its number is above that of `other`, if that is all that sets them apart; a
@@ -218,8 +218,8 @@ impl Parcel for DataPacket {
         self.seq
     }
     #[inline]
-    fn enters_at(&self) -> Place {
-        Place::DATA_UP.of(self.flow)
+    fn enters_at(&self) -> TieKey {
+        TieKey::DATA_UP.of(self.flow)
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {
@@ -248,8 +248,8 @@ impl Parcel for AckPacket {
         self.next
     }
     #[inline]
-    fn enters_at(&self) -> Place {
-        Place::ACK_UP.of(self.flow)
+    fn enters_at(&self) -> TieKey {
+        TieKey::ACK_UP.of(self.flow)
     }
     /// Of an ACK with SACK blocks the first one is longer by so many segments: such ACKs follow one
     /// another behind a gap.

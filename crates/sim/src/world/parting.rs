@@ -6,7 +6,7 @@ use burstlab_units::Time;
 
 use super::World;
 use super::surgery::Surgery;
-use crate::measure::{LostBurst, Reached, Recorder, Trace};
+use crate::measure::{LostBurst, Progress, Recorder, Trace};
 
 impl World {
     /// Processes events before `at`, up to `count` of them; returns whether there may be more, and
@@ -87,16 +87,16 @@ impl World {
     }
 
     /// How far each connection has come, by number.
-    pub(crate) fn reached(&self) -> Vec<Reached> {
+    pub(crate) fn reached(&self) -> Vec<Progress> {
         let now = self.now;
-        let live = self.hosts.live().map(|flow| Reached {
+        let live = self.hosts.live().map(|flow| Progress {
             id: flow.id,
             started_ps: flow.near.start().as_ps(),
             bytes: flow.in_order(),
             until_ps: flow.bytes.map(|_| flow.far.received().unwrap_or(now).as_ps()),
             whole: flow.far.received().is_some(),
         });
-        let mut all: Vec<Reached> = live.chain(self.hosts.demands.gone_by()).collect();
+        let mut all: Vec<Progress> = live.chain(self.hosts.demands.gone_by()).collect();
         all.sort_unstable_by_key(|one| one.id);
         all
     }

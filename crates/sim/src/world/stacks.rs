@@ -4,7 +4,7 @@
 use super::World;
 use super::hosts::{FAR, NEAR};
 use super::packet::Packet;
-use crate::scenario::{Call, Outside};
+use crate::scenario::{ExternalClock, Wakeup};
 
 impl World {
     /// A flow with a stack begins: its receiver is there first. A flow back begins with the other
@@ -35,20 +35,20 @@ impl World {
 
     /// As [`advance`](Self::advance), beside what goes on outside: no event happens before its time
     /// there, and what hosts send of themselves comes between.
-    pub(super) fn advance_beside(&mut self, outside: &dyn Outside, count: u32) -> bool {
+    pub(super) fn advance_with(&mut self, outside: &dyn ExternalClock, count: u32) -> bool {
         for _ in 0..count {
             let next = self.context.queue.next_at().map_or(self.end, |at| at.min(self.end));
             match outside.wait(self.now, next.max(self.now)) {
-                Call::Due if !self.advance_alone(1) => return false,
-                Call::Due => {}
-                Call::Host { at, flow, far } => {
+                Wakeup::Due if !self.advance_by_itself(1) => return false,
+                Wakeup::Due => {}
+                Wakeup::Host { at, flow, far } => {
                     (self.now, self.context.clock) = (at, at);
                     let end = (flow, if far { FAR } else { NEAR });
                     let done = self.hosts.stack_called(at, end, &mut self.context);
                     self.stack_goes_on(end, done);
                     self.events += 1;
                 }
-                Call::End { at } => {
+                Wakeup::End { at } => {
                     self.now = at.max(self.now);
                     return false;
                 }
@@ -61,7 +61,7 @@ impl World {
     fn stack_goes_on(&mut self, end: (u32, usize), done: bool) {
         while let Some(packet) = self.hosts.stack_sends(self.now, end, &mut self.context) {
             match packet {
-                Packet::Ack(ack) => self.answer(Some(ack)),
+                Packet::Ack(ack) => self.emit_ack(Some(ack)),
                 Packet::Data(data) if self.access.wireless.has(data.flow, NEAR) => {
                     self.on_air((Packet::Data(data), NEAR), false);
                 }

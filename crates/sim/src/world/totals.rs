@@ -10,8 +10,8 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
     let mut all = world.hosts.demands.gone.clone();
     world.hosts.live().for_each(|flow| all.add(&flow.tally()));
     let core = world.core.totals(under_way);
-    let (aboard, batches, on_links) = (core.aboard, core.batches, access.aboard());
-    let (on_air, [down, up]) = (access.wireless.aboard(), access.wireless.kept());
+    let (in_bursts, batches, on_links) = (core.in_flight, core.batches, access.in_flight());
+    let (on_air, [down, up]) = (access.wireless.in_flight(), access.wireless.kept());
     let link_lost = access.losses.lost;
     let crossed = all.delivered + down;
     let reached_egress = crossed + access.going_down() + access.receiver_drops + link_lost[1];
@@ -21,11 +21,11 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
         packets_sent: all.sent,
         packets_delivered: all.delivered,
         packets_lost: all.lost,
-        packets_in_flight: on_links[0] + aboard[0] + on_air.data,
+        packets_in_flight: on_links[0] + in_bursts[0] + on_air.data,
         acks_sent: all.acks_sent,
         acks_delivered: all.acks_delivered,
         acks_lost: all.acks_lost,
-        acks_in_flight: on_links[1] + aboard[1] + on_air.acks,
+        acks_in_flight: on_links[1] + in_bursts[1] + on_air.acks,
         bursts_sent: data.0.sent,
         bursts_delivered: data.0.delivered,
         bursts_lost: data.0.lost,
@@ -41,7 +41,7 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
         other_sent: cross.sent,
         other_delivered: cross.delivered,
         other_lost: cross.lost + cross.link_lost + core.cross_lost,
-        other_in_flight: cross.in_flight() + aboard[2],
+        other_in_flight: cross.in_flight() + in_bursts[2],
         packets_crossed: reached_egress,
         access_offered: all.sent - up + reached_egress + cross.on_access(),
         access_lost: access.sender_drops + access.receiver_drops + cross.lost,

@@ -12,7 +12,7 @@ use super::access::Hop;
 use super::core::{Effect, Expected, Network, Payload};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
-use super::place::Place;
+use super::tie_key::TieKey;
 use super::train::{Timed, TimedTrain, Train};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, SenderBefore, SentRow};
@@ -45,7 +45,7 @@ impl World {
     /// Puts what a sender sends on its access link; what it was `before` is for the ledger.
     #[inline]
     pub(super) fn transmit(&mut self, index: u32, before: &SenderBefore) {
-        if self.other_way(index).is_some() {
+        if self.reverse_flow(index).is_some() {
             return self.transmit_two_way(index, before);
         }
         let link = self.near_link(index);
@@ -89,7 +89,7 @@ impl World {
             wire.settle(self.hosts.draws_mark(chance, &packet));
         }
         if !self.core.expects_data(at, packet, &mut self.context) {
-            let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
+            let ticket = self.context.ticket(Rank::Arrival, TieKey::DATA_UP.of(link));
             let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
             self.access.data_up[link as usize].lane.push_in(queue, at, ticket, event, packet);
         }
@@ -167,7 +167,7 @@ impl World {
     /// A packet will be at its receiver at `at`.
     #[inline]
     pub(super) fn data_comes(&mut self, at: Time, link: u32, packet: DataPacket) {
-        let ticket = self.context.ticket(Rank::Arrival, Place::DATA_DOWN.of(link));
+        let ticket = self.context.ticket(Rank::Arrival, TieKey::DATA_DOWN.of(link));
         let (queue, event) = (&mut self.context.queue, Event::DataAtReceiver(link));
         self.access.data_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
@@ -222,22 +222,22 @@ impl World {
         if self.hosts.has_stack(packet.flow) {
             return self.stack_hears(&Packet::Data(*packet));
         }
-        if let Some(other) = self.other_way(packet.flow) {
+        if let Some(other) = self.reverse_flow(packet.flow) {
             return self.receive_two_way(packet, other);
         }
         let ack = self.hosts.receive(self.now, packet, &mut self.context);
-        self.answer(ack);
+        self.emit_ack(ack);
     }
 
     /// The delayed ACK of a flow may be due.
     pub(super) fn receiver_timer(&mut self, index: u32) {
         let ack = self.hosts.receiver_timer(self.now, index, &mut self.context);
-        self.answer(ack);
+        self.emit_ack(ack);
     }
 
     /// A receiver sends an ACK now, if there is one, and those behind it.
     #[inline]
-    pub(super) fn answer(&mut self, ack: Option<AckPacket>) {
+    pub(super) fn emit_ack(&mut self, ack: Option<AckPacket>) {
         let Some(ack) = ack else { return };
         self.answer_one(ack);
         if !self.hosts.more_acks.is_empty() {
@@ -287,7 +287,7 @@ impl World {
             Expected::Taken => {}
             Expected::Home(at) => self.ack_on_link(at, packet),
             Expected::Comes => {
-                let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
+                let ticket = self.context.ticket(Rank::Arrival, TieKey::ACK_UP.of(link));
                 let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
                 self.access.ack_up[link as usize].lane.push_in(queue, at, ticket, event, packet);
             }
@@ -327,7 +327,7 @@ impl World {
     /// An ACK will be at its sender at `at`.
     #[inline]
     pub(super) fn ack_comes(&mut self, at: Time, link: u32, packet: AckPacket) {
-        let ticket = self.context.ticket(Rank::Arrival, Place::ACK_DOWN.of(link));
+        let ticket = self.context.ticket(Rank::Arrival, TieKey::ACK_DOWN.of(link));
         let (queue, event) = (&mut self.context.queue, Event::AckAtSender(link));
         self.access.ack_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }

@@ -1,6 +1,6 @@
 //! An operation on a burst is what a scenario could have prescribed, or nothing.
 
-use burstlab_sim::{Branches, Monitor, Prices, Simulation, Summary, Trace, Undivided};
+use burstlab_sim::{Branches, Monitor, NoBranch, Prices, Simulation, Summary, Trace};
 use serde_json::{Value, json};
 
 use crate::runs;
@@ -205,7 +205,7 @@ fn two_runs_part_where_they_have_to_and_prices_are_those_of_whole_runs() {
     assert!(branches.parted_ps > 0);
     let ended = |run: &Simulation| run.clone().run(&Monitor::default()).summary;
     assert_eq!(ended(&branches.first), whole);
-    let other = ended(&branches.other);
+    let other = ended(&branches.altered);
     assert_eq!(other, summary(&spared, 3));
     // From the checkpoint there, and not from one behind it.
     let bytes = branches.first.checkpoint().expect("it is not traced");
@@ -218,15 +218,16 @@ fn two_runs_part_where_they_have_to_and_prices_are_those_of_whole_runs() {
     assert!(error.problem.contains("closed before"), "{error}");
     let none = operated(&plain, &json!([{"burst": 99_999_999}]));
     let absent = Branches::part(first.clone(), &resolved(&none), &Monitor::default());
-    assert!(matches!(absent, Err(Undivided::Absent([bursts, 0])) if bursts > 100));
+    assert!(matches!(absent, Err(NoBranch::Absent([bursts, 0])) if bursts > 100));
     // The price is the difference.
     let mut prices = Prices::of(first, &Monitor::default());
     prices.pick(vec![5], None);
     let one = prices.next(&Monitor::default()).expect("it was picked");
     let price = one.price(prices.reached(), &Monitor::default());
-    let mut run = branches.other.clone();
+    let mut run = branches.altered.clone();
     run.advance_to_end(&Monitor::default());
-    let bytes = |all: &[burstlab_sim::Reached]| all.iter().map(|one| one.bytes).sum::<u64>() as i64;
+    let bytes =
+        |all: &[burstlab_sim::Progress]| all.iter().map(|one| one.bytes).sum::<u64>() as i64;
     assert_eq!(price.bytes, bytes(&run.reached()) - bytes(prices.reached()));
     assert!(prices.next(&Monitor::default()).is_none());
 }
@@ -240,7 +241,7 @@ fn a_trace_from_where_they_part_is_the_end_of_a_whole_one() {
     let branches =
         Branches::part(first, &resolved(&spared), &Monitor::default()).expect("it is there");
     let parted = branches.parted_ps;
-    let mut traced = branches.other;
+    let mut traced = branches.altered;
     traced.trace_from_here(runs::ALL);
     let found = traced.run(&Monitor::default());
     let whole = run(&spared, 3, runs::ALL);
@@ -287,7 +288,7 @@ fn a_run_that_ends_with_a_burst_is_stored_and_parts() {
         let mut first = resume(&plain);
         first.end_at(end_ps);
         let parted = Branches::part(first, &resolved(&killed), &Monitor::default());
-        let mut other = parted.expect("it is there").other;
+        let mut other = parted.expect("it is there").altered;
         other.trace_from_here(runs::ALL);
         let found = other.run(&Monitor::default()).summary;
         let mut wanted = runs::simulation(&killed, 3, Trace::default());
@@ -331,7 +332,7 @@ fn where_a_run_that_ends_with_a_burst_parts_no_host_is_ahead() {
     let (plain, first) = ends_with_a_burst();
     let killed = operated(&plain, &json!([{"operation": "kill", "burst": 860}]));
     let parted = Branches::part(first, &resolved(&killed), &Monitor::default());
-    let Branches { first, other, parted_ps } = parted.expect("it is there");
+    let Branches { first, altered: other, parted_ps } = parted.expect("it is there");
     for (mut branch, scenario) in [(first, &plain), (other, &killed)] {
         branch.trace_from_here(runs::ALL);
         let found = branch.run(&Monitor::default());

@@ -1,7 +1,7 @@
 //! The course of an ACK, from what it reports to what it lets go.
 
+use super::ack_facts::{AckFacts, Arrival, Delivery};
 use super::clock::Reading;
-use super::heard::{Arrival, Delivery, Heard};
 use super::repair::Rexmit;
 use super::{Linux, Stage};
 use crate::segment::Transmission;
@@ -73,7 +73,7 @@ impl Linux {
     }
 
     /// The effects of an ACK on the window and the pace; `flight` was in flight before it.
-    fn control(&mut self, now: Reading, said: (&Heard, Delivery), flight: u32) {
+    fn control(&mut self, now: Reading, said: (&AckFacts, Delivery), flight: u32) {
         let (context, excused) = (self.context(now), self.repair.reductions().excuses());
         let (heard, delivery) = said;
         if self.path.law().paces() {

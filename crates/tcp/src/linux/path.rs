@@ -1,14 +1,14 @@
 //! The path to the other end, as a sender knows it: the window, the round trip, the rate of
 //! delivery, pacing, and the law that decides on them. A sender over two networks would have two.
 
-mod by_class;
+mod python_law;
 mod reduction;
 
 use serde::{Deserialize, Serialize};
 
+use super::ack_facts::{AckFacts, Delivery};
 use super::clock::Reading;
 use super::context::{AckContext, Stage};
-use super::heard::{Delivery, Heard};
 use super::hystart_plus_plus::HystartPlusPlus;
 use super::law::{Event, LinuxLaw};
 use super::options::{GROUP_BYTES, LinuxOptions};
@@ -207,7 +207,7 @@ impl Path {
     /// it made lost does not count.
     fn sample(
         &mut self,
-        (heard, delivery): (&Heard, Delivery),
+        (heard, delivery): (&AckFacts, Delivery),
         flight: u32,
         excused: bool,
         context: &AckContext,
@@ -227,7 +227,7 @@ impl Path {
     /// The effects of an ACK on the window of a law that goes by the rate of delivery.
     pub(super) fn control_by_rate(
         &mut self,
-        (heard, delivery): (&Heard, Delivery),
+        (heard, delivery): (&AckFacts, Delivery),
         flight: u32,
         excused: bool,
         mut context: AckContext,

@@ -2,7 +2,7 @@
 //! reductions of the window and whether one was for nothing.
 
 mod acked;
-mod excuse;
+mod detector;
 mod late;
 mod log;
 mod probe;
@@ -15,10 +15,10 @@ mod undo_marks;
 
 use serde::{Deserialize, Serialize};
 
+use super::ack_facts::AckFacts;
 use super::application::Application;
 use super::clock::{Reading, ticks};
 use super::context::{AckContext, Stage};
-use super::heard::Heard;
 use super::options::LinuxOptions;
 use super::path::Path;
 use super::peer::Peer;
@@ -58,7 +58,7 @@ impl Site<'_> {
     pub(super) fn take_round_trip(
         &mut self,
         sent_at: Option<(u64, u64)>,
-        heard: &Heard,
+        heard: &AckFacts,
     ) -> Option<u64> {
         let sent_at = sent_at.filter(|_| !heard.again_acked);
         let mut measured = sent_at.map(|(first, _)| self.now.us - first);

@@ -128,8 +128,8 @@ impl ClassicReceiver {
         Some((count as u32, ack))
     }
 
-    /// See [`Receiver::on_ride`](crate::Receiver::on_ride).
-    pub(super) fn on_ride(&mut self) -> Option<Ack> {
+    /// See [`Receiver::piggyback`](crate::Receiver::piggyback).
+    pub(super) fn piggyback(&mut self) -> Option<Ack> {
         let last = self.arrived.next.checked_sub(1)?;
         self.policy.cancel();
         Some(self.acknowledge(last))

@@ -108,9 +108,9 @@ impl LinuxReceiver {
         self.answers.block_bytes(place.as_ref())
     }
 
-    /// See [`Receiver::on_full_ride`](crate::Receiver::on_full_ride).
-    pub(super) fn on_ride(&mut self, now: Time) -> Option<FullAck> {
+    /// See [`Receiver::piggyback_full`](crate::Receiver::piggyback_full).
+    pub(super) fn piggyback(&mut self, now: Time) -> Option<FullAck> {
         let next = self.arrived.next;
-        (next > 0).then(|| self.answers.on_ride(now, next))
+        (next > 0).then(|| self.answers.piggyback(now, next))
     }
 }

@@ -119,7 +119,7 @@ impl Answers {
     }
 
     /// The ACK that goes with a segment of data; before the connection is there, with the SYN.
-    pub(super) fn on_ride(&mut self, now: Time, next: u64) -> FullAck {
+    pub(super) fn piggyback(&mut self, now: Time, next: u64) -> FullAck {
         if self.answered.is_some() {
             return (self.build(next), self.options_of_syn(now));
         }
@@ -131,7 +131,7 @@ impl Answers {
     }
 
     /// An ACK that was to go has gone with data.
-    pub(super) fn has_ridden(&mut self, now: Time) {
+    pub(super) fn ack_was_piggybacked(&mut self, now: Time) {
         self.delay.sent_with_data(now);
     }
 
@@ -141,7 +141,7 @@ impl Answers {
         self.syn.clear();
         if answered < now {
             let rtt = self.clock.us(now) - self.clock.us(answered);
-            self.delay.learn(rtt);
+            self.delay.set_round_trip(rtt);
         }
         self.window.open(self.clock.us(now));
     }
@@ -154,7 +154,7 @@ impl Answers {
     /// A segment that is too old, or was acknowledged before: it is answered at once.
     pub(super) fn on_old(&mut self, now: Time, seq: u64, place: &Place, out: &mut Vec<FullAck>) {
         self.seen = now;
-        self.delay.hurry(&self.window);
+        self.delay.enter_quickack(&self.window);
         if self.d_sack && (1..place.before).contains(&seq) {
             self.blocks.twice(seq, seq + 1);
         }
@@ -223,7 +223,7 @@ impl Answers {
             if seq < place.before && self.d_sack {
                 self.blocks.twice(seq, seq + 1);
             }
-            self.delay.hurry(&self.window);
+            self.delay.enter_quickack(&self.window);
             self.delay.schedule();
         } else if seq == place.before {
             self.take_in_order(now, bytes, options, place, out);
@@ -281,18 +281,18 @@ impl Answers {
         self.window.measure_window(now.us, self.lengths.before(next));
         self.delay.follow(now.tick, &self.window);
         if bytes >= GROWS && self.window.grow(1) {
-            self.delay.quicken();
+            self.delay.send_next_ack_at_once();
         }
         let offer = self.is_two(next).then(|| self.window.offer(1));
         let two = offer.is_some_and(|offer| self.window.is_as_wide(offer));
         if two || self.delay.decide_in_order(now.tick) {
             let offer = offer.unwrap_or_else(|| self.window.offer(1));
-            answer(at, next, &self.answer(now.tick, next, offer));
+            answer(at, next, &self.ack_options(now.tick, next, offer));
         }
         self.window.read(now.us, bytes, bytes);
         if self.delay.ends_with_a_push(false) || self.is_due(next) {
             let offer = self.window.offer(0);
-            answer(at, next, &self.answer(now.tick, next, offer));
+            answer(at, next, &self.ack_options(now.tick, next, offer));
         }
         true
     }
@@ -370,7 +370,7 @@ impl Answers {
         self.delay.follow(self.clock.tick(now), &self.window);
         self.take_mark(now, options, place, out);
         if bytes >= GROWS && self.window.grow(place.early + 1) {
-            self.delay.quicken();
+            self.delay.send_next_ack_at_once();
         }
         if place.had_early {
             if !place.has_early {
@@ -408,7 +408,7 @@ impl Answers {
         }
         self.blocks.report(seq, seq + 1);
         if !place.twice && self.window.grow(place.early) {
-            self.delay.quicken();
+            self.delay.send_next_ack_at_once();
         }
     }
 
@@ -430,8 +430,8 @@ impl Answers {
             self.delay.now();
         }
         self.echo.settle(options);
-        if heard.hurries {
-            self.delay.hurry_a_little(&self.window);
+        if heard.wants_quick_acks {
+            self.delay.enter_quickack_after_mark(&self.window);
         }
     }
 
@@ -489,7 +489,7 @@ impl Answers {
     fn send(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
         let ack = self.build(next);
         let offer = self.offer();
-        out.push((ack, self.answer(self.clock.tick(now), next, offer)));
+        out.push((ack, self.ack_options(self.clock.tick(now), next, offer)));
     }
 
     /// The ACK of what was there before a segment goes; the segment's own ACK, where it is in
@@ -521,7 +521,7 @@ impl Answers {
 
     /// An ACK goes; returns what it carries.
     #[inline(always)]
-    fn answer(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
+    fn ack_options(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
         let options = self.options(tick, next, offer);
         self.told = next;
         self.delay.sent();

@@ -51,7 +51,7 @@ impl VegasRecovery {
         flow.grow(now);
         if self.worried > 0 {
             self.worried -= 1;
-            self.look_again(flow, now, out);
+            self.check_next_segment(flow, now, out);
         }
     }
 
@@ -81,7 +81,7 @@ impl VegasRecovery {
 
     /// After a retransmission: another segment of the same burst may be missing, of which no
     /// duplicate ACK will tell. ns-2 takes one that it has not sent for missing, and sends it.
-    fn look_again(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+    fn check_next_segment(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         if flow.acked < self.end(flow, flow.next) && flow.is_overdue(now) {
             flow.duplicates = flow.dupack_threshold;
             flow.counters.fast_retransmits += u64::from(flow.acked < flow.next);

@@ -3,6 +3,7 @@
 mod any_acks;
 mod any_arrivals;
 mod bottleneck;
+mod duplex;
 mod fast_path;
 mod fast_path_linux;
 mod fin;
@@ -24,5 +25,4 @@ mod replays;
 mod scripts;
 mod small_writes;
 mod transfer;
-mod two_way;
 mod vegas;

@@ -13,7 +13,7 @@ const SHARED: [&str; 9] = [
     "keys",
     "notices",
     "packet",
-    "place",
+    "tie_key",
     "surgery",
     "train",
 ];

@@ -21,7 +21,7 @@ from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.making import Monitor, make_all, replication
 from burstlab.results import Replication, together
 from burstlab.statistics import Estimate, ask_until, mean_ci95, paired_ratio
-from burstlab.studies.running import Visit
+from burstlab.studies.running import PointRun
 from burstlab.studies.work import Order
 
 if TYPE_CHECKING:
@@ -228,22 +228,22 @@ def _wanted(context: Context, one: Document, point: Document) -> _Wanted:
 def _make(context: Context, wanted: Sequence[_Wanted]) -> None:
     """Run what is wanted, all at a time, and keep what it showed."""
     distinct = list({one.key: one for one in wanted}.values())
-    visits: list[tuple[str, Visit[tuple[str, Seen]]]] = []
+    point_runs: list[tuple[str, PointRun[tuple[str, Seen]]]] = []
     reduce: dict[str, Callable[[Replication], Seen]] = {}
     for place, one in enumerate(distinct):
         text = json.dumps(one.scenario)
         times = (_seconds(one.scenario, "warmup"), _seconds(one.scenario, "duration"))
         reduce[text] = partial(_reduced, pair=one.pair, times=times)
         asking = ask_until(lambda _: True, first=one.count, batch=1, most=one.count)
-        visits.append(
-            (one.label, Visit(place, int(one.scenario["run"]["seed"]), {"": text}, asking))
+        point_runs.append(
+            (one.label, PointRun(place, int(one.scenario["run"]["seed"]), {"": text}, asking))
         )
 
     def make(order: Order, number: int, monitor: Monitor) -> tuple[str, Seen]:
         found = replication(order, number, monitor)
         return str(found.summary["fingerprint"]), reduce[order.scenario](found)
 
-    done = make_all(context, visits, [one.scenario for one in distinct], make)
+    done = make_all(context, point_runs, [one.scenario for one in distinct], make)
     for one, samples in zip(distinct, (each.samples[""] for each in done), strict=True):
         prints = together([fingerprint for fingerprint, _ in samples])
         context.kept[one.key] = prints, [seen for _, seen in samples]

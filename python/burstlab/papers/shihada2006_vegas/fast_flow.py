@@ -20,7 +20,7 @@ from burstlab.papers.shihada2006_vegas.measured import (
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
-from burstlab.running.underway import each
+from burstlab.running.worker_pool import each
 from burstlab.simulation import run_resolved
 from burstlab.statistics import Estimate, mean_ci95
 

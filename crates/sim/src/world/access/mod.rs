@@ -148,7 +148,7 @@ impl Access {
     }
 
     /// Data packets, and ACKs, on links.
-    pub(super) fn aboard(&self) -> [u64; 2] {
+    pub(super) fn in_flight(&self) -> [u64; 2] {
         [on(&self.data_up) + on(&self.data_down), on(&self.ack_up) + on(&self.ack_down)]
     }
 

@@ -69,11 +69,11 @@ impl Air {
         }
     }
 
-    /// Packets aboard, from the base station (`true`) or to it.
-    fn aboard(&self, down: bool) -> Loads {
+    /// Packets in flight, from the base station (`true`) or to it.
+    fn in_flight(&self, down: bool) -> Loads {
         let nodes = if down { BASE..1 } else { 1..self.cell.nodes() };
         let mut loads = Loads::default();
-        for load in nodes.flat_map(|node| self.cell.aboard(node)) {
+        for load in nodes.flat_map(|node| self.cell.in_flight(node)) {
             match load {
                 Packet::Data(_) => loads.data += 1,
                 Packet::Ack(_) => loads.acks += 1,
@@ -134,8 +134,8 @@ impl Wireless {
     }
 
     /// Packets that are in cells.
-    pub(in crate::world) fn aboard(&self) -> Loads {
-        self.cells.iter().flat_map(|air| [air.aboard(true), air.aboard(false)]).fold(
+    pub(in crate::world) fn in_flight(&self) -> Loads {
+        self.cells.iter().flat_map(|air| [air.in_flight(true), air.in_flight(false)]).fold(
             Loads::default(),
             |sum, one| Loads { data: sum.data + one.data, acks: sum.acks + one.acks },
         )
@@ -145,7 +145,7 @@ impl Wireless {
     /// those that were sent and have not come to their access links.
     pub(in crate::world) fn kept(&self) -> [u64; 2] {
         let [down, up] = [(true, 0), (false, 1)].map(|(down, way)| {
-            self.cells.iter().map(|air| air.aboard(down).data + air.data_lost[way]).sum()
+            self.cells.iter().map(|air| air.in_flight(down).data + air.data_lost[way]).sum()
         });
         [down, up]
     }

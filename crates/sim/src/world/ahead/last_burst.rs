@@ -72,7 +72,7 @@ impl World {
 
     /// No host has passed this instant: the world is kept, and they may go on.
     pub(in crate::world) fn keep(&mut self) {
-        // It is no event of the scenario.
+        // Bookkeeping: not counted in `events`.
         self.context.stale += 1;
         self.last_burst.kept = None;
         if self.hosts.flows.len() > CONNECTIONS_MAX || self.core.weight() > BURSTS_MAX {

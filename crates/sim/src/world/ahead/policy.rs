@@ -95,7 +95,7 @@ struct Standing {
     /// Whether data packets are announced to their queues, and ACKs (18 to 20).
     announces: [bool; 2],
     /// Whether hosts of listed flows go by the clock.
-    by_the_clock: bool,
+    event_driven: bool,
     /// Whether listed flows never end, and with them the run.
     endless: bool,
     /// Whether what crosses the network toward receivers may land early, and toward senders.
@@ -106,7 +106,7 @@ struct Standing {
 
 /// What the listed flows say: whether hosts of theirs go by the clock, and whether some never end.
 pub(crate) struct Listed {
-    pub(crate) by_the_clock: bool,
+    pub(crate) event_driven: bool,
     pub(crate) endless: bool,
 }
 
@@ -156,7 +156,7 @@ impl Lookahead {
             safe: Time::ZERO,
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
-                by_the_clock: listed.by_the_clock,
+                event_driven: listed.event_driven,
                 endless: listed.endless,
                 ..Standing::default()
             },
@@ -173,17 +173,17 @@ impl Lookahead {
 
     /// Learns what the network promises.
     pub(crate) fn promise(&mut self, promises: &Promises) {
-        let Standing { by_the_clock, endless, .. } = self.standing;
+        let Standing { event_driven, endless, .. } = self.standing;
         let (lands, foresees) = match *promises {
             Promises::Exclusive { drops_behind } => {
-                ([!by_the_clock && !drops_behind, !by_the_clock], false)
+                ([!event_driven && !drops_behind, !event_driven], false)
             }
             Promises::Contended { endless: goes_on, changes, looked_at } => {
                 ([(endless || goes_on) && !looked_at && !changes; 2], false)
             }
             Promises::Slots { in_step, passes } => {
                 let foresees = self.allowed && !in_step;
-                ([foresees && endless && !by_the_clock && passes; 2], foresees)
+                ([foresees && endless && !event_driven && passes; 2], foresees)
             }
         };
         (self.standing.lands, self.standing.foresees) = (lands, foresees);
@@ -244,7 +244,7 @@ impl Lookahead {
     #[inline(always)]
     fn hosts(&self, rules: &HostRules, message: NextMessage<'_>) -> Time {
         match rules.loss_notice_delay {
-            _ if rules.by_the_clock => Time::ZERO,
+            _ if rules.event_driven => Time::ZERO,
             None => self.safe,
             Some(after) => self.safe.min(message.next(after).before()),
         }
@@ -267,7 +267,7 @@ impl Lookahead {
         if flow.repeats() || flow.misses() || flow.is_done() {
             return Time::ZERO;
         }
-        if rules.by_the_clock || rules.retransmits_without_rto && !flow.hears_nothing_twice() {
+        if rules.event_driven || rules.retransmits_without_rto && !flow.hears_nothing_twice() {
             return Time::ZERO;
         }
         let repeats = now.saturating_add(rules.shortest_rto);
@@ -284,7 +284,7 @@ impl Lookahead {
     /// Up to when data may be received that come in order, to a flow with options.
     #[inline(always)]
     pub(crate) fn data_with_options(&self, flow: &impl Ends) -> Time {
-        let calm = !flow.misses() && !flow.is_done() && !flow.rules().by_the_clock;
+        let calm = !flow.misses() && !flow.is_done() && !flow.rules().event_driven;
         if calm { self.safe } else { Time::ZERO }
     }
 
@@ -310,7 +310,7 @@ impl Lookahead {
     /// Whether the run lasts until something has landed: it does where some flow `goes_on` behind
     /// it.
     #[inline]
-    pub(crate) fn outlasts(&self, goes_on: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn run_continues_past(&self, goes_on: impl FnOnce() -> bool) -> bool {
         self.standing.endless || goes_on()
     }
 
@@ -345,7 +345,7 @@ pub(crate) trait Ends {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostRules {
     /// Whether they are never ahead of the clock (10).
-    by_the_clock: bool,
+    event_driven: bool,
     /// The least time from the closing of a burst to the message about its loss, where the sender
     /// acts on that (11).
     loss_notice_delay: Option<Span>,
@@ -359,7 +359,7 @@ impl HostRules {
     /// Those of hosts with this configuration.
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            by_the_clock: !config.send_jitter.is_zero(),
+            event_driven: !config.send_jitter.is_zero(),
             loss_notice_delay: None,
             shortest_rto: match config.rto_fixed {
                 Span::ZERO => config.rto_min,
@@ -373,7 +373,7 @@ impl HostRules {
     pub(crate) fn listening(mut self, resolved: &Resolved, listens: Listens) -> Self {
         if listens.at_all() {
             let ahead = loss_notice_delay(resolved, listens);
-            self.by_the_clock |= ahead.is_none();
+            self.event_driven |= ahead.is_none();
             self.loss_notice_delay = ahead.filter(|_| listens.dropped.is_some());
         }
         self
@@ -381,13 +381,13 @@ impl HostRules {
 
     /// The same, but never ahead of the clock if something else `comes` to the hosts.
     pub(crate) fn by_the_clock_if(mut self, comes: bool) -> Self {
-        self.by_the_clock |= comes;
+        self.event_driven |= comes;
         self
     }
 
     /// Whether the hosts are never ahead of the clock.
     pub(crate) fn are_by_the_clock(&self) -> bool {
-        self.by_the_clock
+        self.event_driven
     }
 }
 

@@ -49,7 +49,7 @@ impl<'a> Beyond<'a> {
         work: impl FnOnce(&mut Contended, (Time, u32), &mut Scope<'a>) -> Fate,
     ) {
         let Self { fabric, scope } = self;
-        if !scope.common.bursts.lay(at.1, None) {
+        if !scope.common.bursts.drop_stale_header(at.1, None) {
             let fate = work(fabric.contended(), at, scope);
             self.settle(at.1, fate);
         }
@@ -178,22 +178,22 @@ impl<'a> Beyond<'a> {
             (_, Phase::Up) => {}
             (_, Phase::KnownDown | Phase::KnownUp) => plan.reroute(&fates.outages().avoided()),
             (number, Phase::Down) => {
-                for (slot, hop) in fates.outages().struck(number, now, bursts) {
-                    self.strike(now, (slot, hop));
+                for (slot, hop) in fates.outages().hit_by_failure(number, now, bursts) {
+                    self.fail_link(now, (slot, hop));
                 }
             }
         }
     }
 
     /// A burst is on a fibre that goes down, or will be before that is up.
-    fn strike(&mut self, now: Time, (slot, hop): (u32, usize)) {
+    fn fail_link(&mut self, now: Time, (slot, hop): (u32, usize)) {
         let burst = self.scope.common.bursts.get_mut(slot);
         // Its header is somewhere ahead, unless the landing is all that is left to come.
-        burst.ghost = if burst.hop < burst.route.len() { burst.number } else { 0 };
+        burst.stale_header = if burst.hop < burst.route.len() { burst.number } else { 0 };
         let cause = self.scope.cause_of(slot, LossCause::Failure);
         if !self.goes_beside(now, (slot, hop), cause) {
             let burst = self.scope.common.bursts.get_mut(slot);
-            (burst.hop, burst.struck) = (hop, true);
+            (burst.hop, burst.hit_by_failure) = (hop, true);
             self.lose_surely(now, slot, cause);
         }
     }

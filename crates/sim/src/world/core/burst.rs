@@ -20,7 +20,7 @@ pub(super) struct Closed<'a> {
     /// From which node it goes to which.
     pub(super) ends: (u32, u32),
     pub(super) class: u32,
-    pub(super) lane: u32,
+    pub(super) route_index: u32,
     pub(super) opened: Time,
     pub(super) at: Time,
     /// Its length, and of this what is no padding.
@@ -75,7 +75,7 @@ pub(in crate::world) struct Burst {
     pub(super) to: u32,
     pub(super) class: u32,
     /// Which of the routes of its pair its flows have, where each flow has one.
-    pub(super) lane: u32,
+    pub(super) route_index: u32,
     pub(super) payload: Payload,
     /// Packets it was closed with.
     pub(super) packets: u64,
@@ -114,11 +114,11 @@ pub(in crate::world) struct Burst {
     /// Whether every node can convert its wavelength: surgery wants it so.
     pub(super) converts: bool,
     /// Whether the fibre that it asked for last was down.
-    pub(super) dark: bool,
+    pub(super) link_down: bool,
     /// Whether it is lost where it was given a fibre before, and so at none that it asks for.
-    pub(super) struck: bool,
+    pub(super) hit_by_failure: bool,
     /// Its number, where it is lost, or spared, and its header is still to come to a node; else 0.
-    pub(super) ghost: u64,
+    pub(super) stale_header: u64,
     /// Whether surgery spares it: it is on its path and takes no wavelength.
     pub(super) beside: bool,
     /// When its last bit reaches the egress, once all is reserved.
@@ -225,7 +225,8 @@ impl Bursts {
         }
         let burst = &mut self.slots[slot as usize];
         burst.number = closed.number;
-        (burst.kind, burst.class, burst.lane) = (closed.kind, closed.class, closed.lane);
+        (burst.kind, burst.class, burst.route_index) =
+            (closed.kind, closed.class, closed.route_index);
         (burst.from, burst.to) = closed.ends;
         (burst.packets, burst.payload) = (payload.packets(), payload);
         (burst.bytes, burst.load, burst.load_left) = (closed.bytes, closed.load, closed.load);
@@ -241,9 +242,9 @@ impl Bursts {
         let mut reservations = std::mem::take(&mut burst.reservations);
         route.clear();
         reservations.clear();
-        let ghost = burst.ghost;
-        *burst = Burst { route, reservations, ghost, ..Burst::default() };
-        if ghost == 0 {
+        let stale_header = burst.stale_header;
+        *burst = Burst { route, reservations, stale_header, ..Burst::default() };
+        if stale_header == 0 {
             self.free.push(slot);
         }
         self.reuse(payload);
@@ -253,13 +254,13 @@ impl Bursts {
     /// number where it is known, goes by its header no more. If it is gone, nothing more comes for
     /// the slot, and it is free.
     #[inline]
-    pub(super) fn lay(&mut self, slot: u32, number: Option<u64>) -> bool {
+    pub(super) fn drop_stale_header(&mut self, slot: u32, number: Option<u64>) -> bool {
         let burst = &mut self.slots[slot as usize];
-        let ghost = burst.ghost;
-        let idle = ghost != 0 && number.is_none_or(|number| number == ghost);
+        let stale_header = burst.stale_header;
+        let idle = stale_header != 0 && number.is_none_or(|number| number == stale_header);
         if idle {
-            burst.ghost = 0;
-            if burst.number != ghost {
+            burst.stale_header = 0;
+            if burst.number != stale_header {
                 self.free.push(slot);
             }
         }

@@ -225,7 +225,7 @@ impl Network for Mesh {
             (counts, under_way.bursts[kind])
         });
         let (cross_lost, batches) = (account.cross_lost(), account.batches());
-        Totals { bursts, aboard: under_way.packets, cross_lost, batches }
+        Totals { bursts, in_flight: under_way.packets, cross_lost, batches }
     }
 
     fn report(

@@ -196,8 +196,8 @@ pub(in crate::world) struct Report {
 pub(in crate::world) struct Totals {
     /// Bursts of data, of ACKs, of others: those that ended, and how many are under way.
     pub(in crate::world) bursts: [(BurstCounts, u64); 3],
-    /// Data packets of flows, ACKs and packets of cross-traffic aboard.
-    pub(in crate::world) aboard: [u64; 3],
+    /// Data packets of flows, ACKs and packets of cross-traffic in flight.
+    pub(in crate::world) in_flight: [u64; 3],
     /// Packets of cross-traffic that were lost.
     pub(in crate::world) cross_lost: u64,
     pub(in crate::world) batches: BatchCounts,

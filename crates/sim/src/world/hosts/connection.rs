@@ -20,8 +20,8 @@ pub(super) use self::alarm::Alarm;
 pub(in crate::world) use self::far::{AckOutlet, Far};
 pub(in crate::world) use self::kind::{Called, FlowKind};
 pub(in crate::world) use self::near::Near;
+use super::duplex::Duplex;
 use super::options::CarriedOptions;
-use super::other_way::OtherWay;
 use super::stack::Stack;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::scenario::Ending;
@@ -102,7 +102,7 @@ pub(in crate::world) struct Flow {
     /// What its packets carry besides, if they do.
     pub(in crate::world) carried: Option<Box<CarriedOptions>>,
     /// The other direction of its connection, if that has data too.
-    pub(super) other: Option<Box<OtherWay>>,
+    pub(super) duplex: Option<Box<Duplex>>,
     /// What there was before measuring began.
     before: Before,
 }
@@ -132,7 +132,7 @@ impl Flow {
             counted: Tally::default(),
             causes: Causes::default(),
             later: Vec::new(),
-            other: None,
+            duplex: None,
             carried: (kind.config.variant == Variant::Linux).then(Box::default),
             before: Before::default(),
         }
@@ -183,7 +183,7 @@ impl Flow {
         if let Some(carried) = &mut self.carried {
             carried.take(seq, nth.min(u32::from(u16::MAX)) as u16);
         }
-        if let Some(other) = &mut self.other {
+        if let Some(other) = &mut self.duplex {
             other.lose(seq, nth.min(u32::from(u16::MAX)) as u16);
         }
         if self.stack.as_mut().is_some_and(|stack| !stack.lose(seq)) {

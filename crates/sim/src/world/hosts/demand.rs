@@ -11,7 +11,7 @@ use super::arrivals::{Arrivals, Arriving};
 use super::connection::{Called, Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
-use crate::measure::{Reached, Samples, Spread, Took, Transfer, slowdowns};
+use crate::measure::{Progress, Samples, Spread, Took, Transfer, slowdowns};
 use crate::scenario::{Resolved, keys};
 use crate::topology::Graph;
 use crate::traffic::Sampler;
@@ -220,7 +220,7 @@ impl Demands {
     }
 
     /// Connections that are gone, all of which is at their receivers.
-    pub(in crate::world) fn gone_by(&self) -> impl Iterator<Item = Reached> {
+    pub(in crate::world) fn gone_by(&self) -> impl Iterator<Item = Progress> {
         self.connections.reached()
     }
 

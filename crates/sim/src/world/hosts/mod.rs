@@ -4,10 +4,10 @@
 mod arrivals;
 mod connection;
 mod demand;
+mod duplex;
 mod ideal;
 mod option_table;
 mod options;
-mod other_way;
 mod receiver;
 mod resent;
 mod sender;
@@ -82,7 +82,7 @@ impl Hosts {
     }
 
     /// Whether hosts of listed flows are never ahead of the clock.
-    pub(super) fn by_the_clock(&self) -> bool {
+    pub(super) fn event_driven(&self) -> bool {
         self.flows.iter().any(|flow| flow.kind.ahead.are_by_the_clock())
     }
 

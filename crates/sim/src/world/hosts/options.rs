@@ -18,7 +18,7 @@ pub(in crate::world) struct CarriedOptions {
     pub(super) data: OptionTable<SegmentOptions>,
     acks: OptionTable<AckOptions>,
     /// What the ACK carries that was heard last with data of the other direction.
-    aboard: AckOptions,
+    piggybacked: AckOptions,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
     /// Marks drawn, and made.
@@ -90,9 +90,9 @@ impl CarriedOptions {
     }
 
     /// An ACK for `next` is at its sender with data of the other direction.
-    pub(super) fn hear_aboard(&mut self, next: u64, options: AckOptions) {
+    pub(super) fn on_piggybacked_ack(&mut self, next: u64, options: AckOptions) {
         self.acks.forget_below(next);
-        self.aboard = options;
+        self.piggybacked = options;
     }
 
     /// What an ACK carries that is at its sender: of those that it overtook nothing counts.
@@ -140,7 +140,7 @@ impl Flow {
         ack: &AckPacket,
         out: &mut Vec<Transmission>,
     ) {
-        let options = self.carried.as_ref().map(|one| one.aboard).unwrap_or_default();
+        let options = self.carried.as_ref().map(|one| one.piggybacked).unwrap_or_default();
         self.near.sender_mut().on_full_ack_with_data(now, &ack.ack(), &options, out);
     }
 

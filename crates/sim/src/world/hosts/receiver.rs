@@ -25,12 +25,12 @@ impl Hosts {
         }
         let ack = flow.receives(now, packet.seq);
         flow.far.arm(packet.flow, context);
-        self.answer(now, packet.flow, ack, context)
+        self.emit_ack(now, packet.flow, ack, context)
     }
 
     /// The ACK of a receiver as a packet.
     #[inline]
-    pub(super) fn answer(
+    pub(super) fn emit_ack(
         &mut self,
         now: Time,
         index: u32,
@@ -63,6 +63,6 @@ impl Hosts {
         }
         let ack = if due { flow.far.receiver_mut().on_timeout(now) } else { None };
         flow.far.arm(index, context);
-        self.answer(now, index, ack, context)
+        self.emit_ack(now, index, ack, context)
     }
 }

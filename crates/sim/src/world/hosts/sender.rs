@@ -12,10 +12,10 @@ use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::notices::Message;
 use crate::world::packet::{AckPacket, DataPacket, stamp};
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 
 /// What came of an ACK.
-pub(in crate::world) struct Heard {
+pub(in crate::world) struct AckOutcome {
     pub(in crate::world) before: SenderBefore,
     /// Whether all is acknowledged now, for the first time.
     pub(in crate::world) completed: bool,
@@ -98,7 +98,7 @@ impl Hosts {
         flow.near.arm(index, context);
         if let Some(below) = flow.near.sender().asks_for_delay() {
             let at = flow.near.hold(now, (below, flow.key), &self.jitter);
-            let ticket = context.ticket(Rank::Timer, Place::RELEASE.of(index));
+            let ticket = context.ticket(Rank::Timer, TieKey::RELEASE.of(index));
             context.queue.push_at(at, ticket, Event::Release(index));
         }
     }
@@ -128,7 +128,7 @@ impl Hosts {
         now: Time,
         packet: &AckPacket,
         context: &mut Context,
-    ) -> Heard {
+    ) -> AckOutcome {
         self.hear_as::<false>(now, packet, context)
     }
 
@@ -139,7 +139,7 @@ impl Hosts {
         now: Time,
         packet: &AckPacket,
         context: &mut Context,
-    ) -> Heard {
+    ) -> AckOutcome {
         let before = self.before(packet.flow, context);
         let flow = &mut self.flows[packet.flow as usize];
         flow.settle(now);
@@ -182,7 +182,7 @@ impl Hosts {
             context.recorder.ledger(&row, &flow.causes);
         }
         flow.note_window(now, &after, repairs, &before, context);
-        Heard {
+        AckOutcome {
             before,
             completed: flow.near.has_completed(now),
             by_edge: repairs && packet.written,

@@ -4,7 +4,7 @@
 //! both directions each host is the sender of one flow, and all packets are data packets: the
 //! receiver of a flow is at the sender of the other. Such hosts are never ahead of the clock.
 
-mod aboard;
+mod in_transit;
 mod lost;
 mod patience;
 mod reacts;
@@ -15,12 +15,12 @@ use burstlab_kernel::RandomSource;
 use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::{Span, Time};
 
-use self::aboard::{Aboard, Kept, Weight};
+use self::in_transit::{InTransit, Kept, Weight};
 use self::lost::LostCargo;
 use self::patience::Busy;
 use super::Hosts;
 use super::connection::{Alarm, Flow};
-use super::other_way::replies;
+use super::duplex::replies;
 use crate::measure::{FlowSummary, SentRow};
 use crate::scenario::{
     Back, Cargo, Connection, Ecn, Ending, Host, HostState, LIVE, Packet as Datagram, Resolved,
@@ -29,7 +29,7 @@ use crate::scenario::{
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::packet::{AckPacket, DataPacket, Packet, stamp};
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 
 /// The largest packet, in bytes, as the length of IP has 16 bits.
 const PACKET_MAX: u64 = 65_535;
@@ -84,7 +84,7 @@ struct End {
     /// Locked only to be looked at: hosts need not be shared between threads, worlds are.
     host: Mutex<Box<dyn Host>>,
     alarm: Alarm,
-    aboard: Aboard,
+    in_transit: InTransit,
     busy: Busy,
 }
 
@@ -97,8 +97,8 @@ impl Clone for Stack {
 
 impl End {
     fn new(host: Box<dyn Host>, weight: Weight) -> Self {
-        let (host, aboard) = (Mutex::new(host), Aboard::weighing(weight));
-        Self { host, alarm: Alarm::OFF, aboard, busy: Busy::default() }
+        let (host, in_transit) = (Mutex::new(host), InTransit::weighing(weight));
+        Self { host, alarm: Alarm::OFF, in_transit, busy: Busy::default() }
     }
 
     fn host(&mut self) -> &mut dyn Host {
@@ -144,7 +144,7 @@ impl Stack {
         let alarm = |end: &End| {
             end.host.lock().unwrap_or_else(PoisonError::into_inner).poll_timeout().is_some()
         };
-        self.end(NEAR).aboard.kept() > 0 && !self.ends.iter().flatten().any(alarm)
+        self.end(NEAR).in_transit.kept() > 0 && !self.ends.iter().flatten().any(alarm)
     }
 
     /// Whether neither host has an alarm, and no packet is in flight.
@@ -154,15 +154,15 @@ impl Stack {
 
     /// A data packet is lost; returns whether the sender still waits for it.
     pub(super) fn lose(&mut self, number: u64) -> bool {
-        let cargo = self.end_mut(NEAR).aboard.take(number).map(|sent| sent.cargo);
+        let cargo = self.end_mut(NEAR).in_transit.take(number).map(|sent| sent.cargo);
         self.lost.lose(number, cargo.unwrap_or_default())
     }
 
     /// A queue marks a data packet; returns whether that is so now.
     pub(super) fn mark(&mut self, number: u64) -> bool {
-        let End { host, aboard, .. } = self.end_mut(NEAR);
+        let End { host, in_transit, .. } = self.end_mut(NEAR);
         let host = host.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(sent) = aboard.get_mut(number) else { return false };
+        let Some(sent) = in_transit.get_mut(number) else { return false };
         let before = sent.ecn;
         let marked = match before {
             Ecn::NotEct => host.mark(&mut sent.packet),
@@ -183,8 +183,8 @@ impl Stack {
 
     /// Packets of the receiver are lost.
     pub(super) fn lose_acks(&mut self, first: u64, count: u64) {
-        let aboard = &mut self.end_mut(FAR).aboard;
-        (first..first + count).for_each(|number| drop(aboard.take(number)));
+        let in_transit = &mut self.end_mut(FAR).in_transit;
+        (first..first + count).for_each(|number| drop(in_transit.take(number)));
     }
 
     fn state(&self, side: usize) -> HostState {
@@ -208,7 +208,7 @@ impl Stack {
 
     /// Puts the reports of the sender in their place.
     pub(super) fn tell(&self, summary: &mut FlowSummary) {
-        summary.packets_sent = self.end(NEAR).aboard.kept();
+        summary.packets_sent = self.end(NEAR).in_transit.kept();
         summary.retransmissions = self.counts.repaired;
         summary.fast_retransmits = self.counts.repairs;
         summary.timeouts = self.counts.timeouts;
@@ -274,7 +274,7 @@ fn written_back(flow: &Flow) -> Back {
 /// Whether a flow is dead, and of its connection all is: no host has an alarm, and no packet is in
 /// flight.
 pub(in crate::world) fn is_dead(hosts: &Hosts, flow: &Flow) -> bool {
-    let other = flow.other_way().map(|other| &hosts.flows[other as usize]);
+    let other = flow.reverse_flow().map(|other| &hosts.flows[other as usize]);
     let rests = |other: &Flow| other.stack.as_ref().is_none_or(|stack| stack.rests(other));
     flow.is_dead() && other.is_none_or(rests)
 }
@@ -302,7 +302,7 @@ impl Hosts {
     /// there.
     #[inline]
     pub(in crate::world) fn stack_at(&self, (index, side): (u32, usize)) -> (u32, usize) {
-        match self.flows[index as usize].other_way() {
+        match self.flows[index as usize].reverse_flow() {
             Some(other) if side == FAR => (other, NEAR),
             _ => (index, side),
         }
@@ -357,7 +357,7 @@ impl Hosts {
         if side == FAR {
             stack.lost.comes(number);
         }
-        let sent = stack.end_mut(1 - side).aboard.take(number);
+        let sent = stack.end_mut(1 - side).in_transit.take(number);
         if let Some(sent) = &sent {
             stack.came = Some((number, sent.cargo));
         }
@@ -409,7 +409,7 @@ impl Hosts {
         let end = self.stack_end(index, side);
         let Some(datagram) = end.host().poll_transmit(now) else {
             let due = end.host().poll_timeout().map(|at| at.max(now));
-            let place = [Place::SENDER, Place::RECEIVER][side].of(index);
+            let place = [TieKey::SENDER, TieKey::RECEIVER][side].of(index);
             let event = [Event::NearStackTimer(index), Event::FarStackTimer(index)][side];
             end.alarm.arm(due, context, place, event);
             return None;
@@ -455,7 +455,7 @@ impl Hosts {
     ) -> DataPacket {
         let stack = self.stack_of(index);
         let (size, cargo, state) = (sent.packet.size, sent.cargo, stack.state(NEAR));
-        let seq = stack.end_mut(NEAR).aboard.keep(sent);
+        let seq = stack.end_mut(NEAR).in_transit.keep(sent);
         stack.lost.sent(cargo);
         let in_packets = |bytes: u64| bytes as f64 / state.packet.max(1) as f64;
         let cwnd = state.cwnd.map_or(f64::NAN, in_packets);
@@ -480,7 +480,7 @@ impl Hosts {
         context: &mut Context,
     ) -> AckPacket {
         let (size, cargo) = (sent.packet.size, sent.cargo);
-        let number = self.stack_end(index, FAR).aboard.keep(sent);
+        let number = self.stack_end(index, FAR).in_transit.keep(sent);
         let ack = Ack { next: number + 1, sack: SackBlocks::NONE, size };
         let id = self.flows[index as usize].id;
         let row = context.recorder.sent(now, id, &SentRow::Ack(&ack, None));
@@ -501,8 +501,9 @@ impl Hosts {
             return Some(format!("sends a packet of {size} bytes"));
         }
         let stack = self.stack_of(index);
-        if stack.end(side).aboard.weight() + datagram.bytes.len() as u64 > patience::ABOARD {
-            let most = patience::ABOARD >> 20;
+        if stack.end(side).in_transit.weight() + datagram.bytes.len() as u64 > patience::IN_TRANSIT
+        {
+            let most = patience::IN_TRANSIT >> 20;
             return Some(format!(
                 "sends more than the {most} MiB that may be on their way at once"
             ));

@@ -2,8 +2,8 @@
 //! where a reduction was for nothing or is excused.
 
 use super::{Earlier, Path};
+use crate::linux::ack_facts::Delivery;
 use crate::linux::context::{AckContext, Stage};
-use crate::linux::heard::Delivery;
 use crate::linux::law::{Cause, Event};
 use crate::linux::window::{INFINITE, current_ssthresh};
 

@@ -1,7 +1,7 @@
 //! The segments that the cumulative ACK takes away, and the round trips that follow from it.
 
 use super::{Repair, Site};
-use crate::linux::heard::{Arrival, Heard};
+use crate::linux::ack_facts::{AckFacts, Arrival};
 use crate::linux::queue::{AGAIN, EVER, SACKED};
 
 impl Repair {
@@ -11,7 +11,7 @@ impl Repair {
         site: &mut Site,
         ack: &Arrival,
         high: u64,
-        heard: &mut Heard,
+        heard: &mut AckFacts,
     ) {
         let us = site.now.us;
         let mut lowest = site.queue.next();
@@ -77,8 +77,8 @@ impl Repair {
     }
 
     /// The report of the blocks and flags of an ACK say.
-    pub(crate) fn take_reports(&mut self, site: &mut Site, ack: &Arrival, before: u64) -> Heard {
-        let mut heard = Heard { reordered: site.queue.next(), ..Heard::default() };
+    pub(crate) fn take_reports(&mut self, site: &mut Site, ack: &Arrival, before: u64) -> AckFacts {
+        let mut heard = AckFacts { reordered: site.queue.next(), ..AckFacts::default() };
         if site.options.sack && !ack.blocks.is_empty() {
             heard = self.take_blocks(site, ack.blocks, before);
         }

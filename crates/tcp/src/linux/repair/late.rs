@@ -1,8 +1,8 @@
 //! Segments that RACK (RFC 8985) takes for lost after an ACK and when its timer runs out.
 
 use super::{Purpose, Repair, Site, Stage};
+use crate::linux::ack_facts::Delivery;
 use crate::linux::clock::ticks;
-use crate::linux::heard::Delivery;
 use crate::linux::queue::{AGAIN, LOST};
 use crate::linux::round_trip::TIMEOUT_LEAST_US;
 

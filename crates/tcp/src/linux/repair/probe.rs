@@ -1,8 +1,8 @@
 //! The tail loss probe (RFC 8985 section 7): a segment that draws an ACK before the time-out comes.
 
 use super::{Purpose, ReducedBy, Repair, Site, Stage};
+use crate::linux::ack_facts::AckFacts;
 use crate::linux::clock::ticks;
-use crate::linux::heard::Heard;
 use crate::linux::law::Cause;
 
 impl Repair {
@@ -35,7 +35,7 @@ impl Repair {
     }
 
     /// The answer of an ACK to a probe.
-    pub(crate) fn take_probe_ack(&mut self, site: &mut Site, heard: &Heard) {
+    pub(crate) fn take_probe_ack(&mut self, site: &mut Site, heard: &AckFacts) {
         let ack = site.queue.acked();
         let Some(probed) = self.probed.filter(|&probed| ack >= probed) else { return };
         if !self.probe_again || heard.duplicate_of_probe {

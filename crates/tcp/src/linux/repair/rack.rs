@@ -52,7 +52,7 @@ impl Rack {
     }
 
     /// A reduction was taken back: what is lost is looked for again.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn find_losses_again(&mut self) {
         self.advanced = true;
     }
 

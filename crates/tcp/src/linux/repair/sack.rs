@@ -1,7 +1,7 @@
 //! What the SACK blocks of an ACK say (RFC 2018), and D-SACK (RFC 2883).
 
 use super::{Repair, Site, Stage};
-use crate::linux::heard::Heard;
+use crate::linux::ack_facts::AckFacts;
 use crate::linux::queue::{AGAIN, EVER, MOST_BLOCKS, SACKED};
 
 impl Repair {
@@ -11,8 +11,8 @@ impl Repair {
         site: &mut Site,
         blocks: &[(u64, u64)],
         before: u64,
-    ) -> Heard {
-        let mut heard = Heard { reordered: site.queue.next(), ..Heard::default() };
+    ) -> AckFacts {
+        let mut heard = AckFacts { reordered: site.queue.next(), ..AckFacts::default() };
         site.queue.begin_reports();
         let duplicate = self.take_duplicate(site, blocks, before, &mut heard);
         if site.queue.is_empty() {
@@ -70,7 +70,7 @@ impl Repair {
         site: &Site,
         blocks: &[(u64, u64)],
         before: u64,
-        heard: &mut Heard,
+        heard: &mut AckFacts,
     ) -> bool {
         let Some(&(left, right)) = blocks.first() else { return false };
         let within = blocks.get(1).is_some_and(|next| left >= next.0 && right <= next.1);
@@ -101,7 +101,7 @@ impl Repair {
     }
 
     /// Segment `seq` is in a block.
-    fn take_segment(&mut self, site: &mut Site, seq: u64, duplicate: bool, heard: &mut Heard) {
+    fn take_segment(&mut self, site: &mut Site, seq: u64, duplicate: bool, heard: &mut AckFacts) {
         let end = seq + 1;
         let sent = site.queue.get(seq);
         if duplicate && sent.is(AGAIN | EVER) {
@@ -122,7 +122,7 @@ impl Repair {
     }
 
     /// Segment `seq` is reported for the first time.
-    fn take_new(&mut self, site: &mut Site, seq: u64, heard: &mut Heard) {
+    fn take_new(&mut self, site: &mut Site, seq: u64, heard: &mut AckFacts) {
         let end = seq + 1;
         let sent = site.queue.get(seq);
         self.rack.take(site.now.us, site.path.round_trip().shortest(), seq, &sent);

@@ -2,7 +2,7 @@
 //! has repaired them. Names in brackets are functions of `tcp_input.c` and `tcp_recovery.c`, 6.12.
 
 use super::{ReducedBy, Repair, Rexmit, Site, Stage};
-use crate::linux::heard::Heard;
+use crate::linux::ack_facts::AckFacts;
 use crate::linux::law::Cause;
 use crate::linux::queue::{LOST, SACKED};
 
@@ -15,7 +15,7 @@ impl Repair {
         site: &mut Site,
         before: u64,
         duplicates: u32,
-        heard: &mut Heard,
+        heard: &mut AckFacts,
     ) -> Rexmit {
         let mut force = duplicates > 0
             || (heard.sacked && site.queue.is_reported_beyond(self.reordering.segments()));
@@ -106,7 +106,7 @@ impl Repair {
 
     /// In order, or with some disorder: whether a repair begins (`tcp_fastretrans_alert`, its
     /// `default`).
-    fn go_on(&mut self, site: &mut Site, duplicates: u32, heard: &mut Heard) -> bool {
+    fn go_on(&mut self, site: &mut Site, duplicates: u32, heard: &mut AckFacts) -> bool {
         // `tcp_reset_reno_sack` and `tcp_add_reno_sack`.
         if !site.options.sack {
             if heard.advanced {
@@ -127,7 +127,7 @@ impl Repair {
     }
 
     /// `tcp_try_to_open`.
-    fn try_to_open(&mut self, site: &mut Site, heard: &Heard) {
+    fn try_to_open(&mut self, site: &mut Site, heard: &AckFacts) {
         self.forget_repairs(site);
         // RFC 3168 section 6.1.2 (`tcp_enter_cwr`).
         if heard.ece && self.stage < Stage::Cwr {
@@ -175,7 +175,7 @@ impl Repair {
     }
 
     /// `tcp_identify_packet_loss`: New-Reno, or RACK (RFC 8985 section 6.2).
-    fn find_losses(&mut self, site: &mut Site, heard: &mut Heard) {
+    fn find_losses(&mut self, site: &mut Site, heard: &mut AckFacts) {
         if site.queue.is_empty() {
             return;
         }
@@ -223,7 +223,12 @@ impl Repair {
 
     /// An ACK while what a time-out took for lost is repaired (`tcp_process_loss`), with F-RTO (RFC
     /// 5682 section 3.1, of which the steps are).
-    fn on_ack_after_timeout(&mut self, site: &mut Site, duplicates: u32, heard: &Heard) -> Rexmit {
+    fn on_ack_after_timeout(
+        &mut self,
+        site: &mut Site,
+        duplicates: u32,
+        heard: &AckFacts,
+    ) -> Rexmit {
         let recovered = site.queue.acked() >= self.high;
         // Eifel (RFC 4015) or D-SACK (RFC 3708), by `tcp_try_undo_loss`.
         if heard.advanced && self.undo_loss(site, false) {

@@ -36,7 +36,7 @@ impl Repair {
         self.reductions.undone += u64::from(undone);
         self.tells_reduction &= !raised;
         self.undo.give_up();
-        self.rack.look_again();
+        self.rack.find_losses_again();
     }
 
     pub(super) fn forget_repairs(&mut self, site: &Site) {

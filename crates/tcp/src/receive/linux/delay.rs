@@ -109,7 +109,7 @@ impl Delay {
     }
 
     /// The handshake took `rtt` microseconds.
-    pub(super) fn learn(&mut self, rtt: u64) {
+    pub(super) fn set_round_trip(&mut self, rtt: u64) {
         self.know(rtt, ticks(rtt + (rtt << 1).max(self.rto_min_us)));
     }
 
@@ -141,13 +141,13 @@ impl Delay {
     }
 
     /// Quick ACKs from now on, as many as half the window has segments (`tcp_enter_quickack_mode`).
-    pub(super) fn hurry(&mut self, window: &Advertised) {
+    pub(super) fn enter_quickack(&mut self, window: &Advertised) {
         self.raise(QUICK_MOST, window);
         (self.ato, self.answers) = (LEAST, false);
     }
 
     /// The same after a mark, or its absence (`__tcp_ecn_check_ce`).
-    pub(super) fn hurry_a_little(&mut self, window: &Advertised) {
+    pub(super) fn enter_quickack_after_mark(&mut self, window: &Advertised) {
         self.raise(QUICK_MARKED, window);
         (self.ato, self.answers) = (LEAST, false);
     }
@@ -160,7 +160,7 @@ impl Delay {
     }
 
     /// The window has grown: its sender shall know (`tcp_grow_window`).
-    pub(super) fn quicken(&mut self) {
+    pub(super) fn send_next_ack_at_once(&mut self) {
         self.quick |= 1;
     }
 

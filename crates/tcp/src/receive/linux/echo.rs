@@ -24,7 +24,7 @@ pub(super) struct Asked {
     /// That of each segment is told alone, and this one is of another kind than the last.
     pub(super) changed: bool,
     /// Quick ACKs: its sender may have a very small window.
-    pub(super) hurries: bool,
+    pub(super) wants_quick_acks: bool,
 }
 
 impl Echo {
@@ -48,7 +48,7 @@ impl Echo {
         let told = self.marked || (self.each && options.marked);
         Asked {
             changed: self.each && options.flags.markable && options.marked != self.last,
-            hurries: repeated || (options.marked && !told),
+            wants_quick_acks: repeated || (options.marked && !told),
         }
     }
 
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn a_mark_is_told_of_until_the_window_is_reduced() {
         let mut echo = Echo::new(true, false);
-        assert!(echo.hear(&segment(true)).hurries);
+        assert!(echo.hear(&segment(true)).wants_quick_acks);
         echo.settle(&segment(true));
-        assert!(!echo.hear(&segment(true)).hurries);
+        assert!(!echo.hear(&segment(true)).wants_quick_acks);
         echo.settle(&segment(false));
         assert!(echo.says());
         assert!(echo.accept(SegmentFlags { reduced: true, ..SegmentFlags::default() }));

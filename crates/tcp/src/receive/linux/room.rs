@@ -41,7 +41,7 @@ impl Answers {
             if seq < place.before && self.d_sack {
                 self.blocks.twice(seq, seq + 1);
             }
-            self.delay.hurry(&self.window);
+            self.delay.enter_quickack(&self.window);
         } else if seq == place.before {
             self.delay.leave_to_data();
         } else if self.sack {

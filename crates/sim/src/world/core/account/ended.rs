@@ -28,7 +28,7 @@ impl Account {
         if lost.is_some() {
             context.digest.add(now, 5, burst.number);
         }
-        let link = burst.route.get(burst.hop).copied().filter(|_| !burst.struck);
+        let link = burst.route.get(burst.hop).copied().filter(|_| !burst.hit_by_failure);
         if plan.rules.control {
             let ended = Ended {
                 sort: sort_of(plan, burst),
@@ -52,7 +52,7 @@ impl Account {
         if context.recorder.traces_bursts() {
             context.recorder.burst(&row(plan, burst, Some((now, lost))));
             // A request that was refused too often is recorded where it was refused.
-            let refused = lost.is_some() && !burst.struck;
+            let refused = lost.is_some() && !burst.hit_by_failure;
             self.record_hops(plan, burst, refused, &mut context.recorder);
         }
         if plan.rules.control {
@@ -142,7 +142,7 @@ pub(super) fn row(plan: &Plan, burst: &Burst, end: Option<(Time, Option<LossCaus
         load: burst.load,
         opened: burst.opened,
         closed: burst.closed,
-        departs: (burst.hop > 0 || !burst.reservations.is_empty() && burst.struck)
+        departs: (burst.hop > 0 || !burst.reservations.is_empty() && burst.hit_by_failure)
             .then_some(burst.departs),
         arrives: match end {
             Some((at, None)) => Some(at),

@@ -15,7 +15,7 @@ use crate::world::core::beyond::Beyond;
 use crate::world::core::flows::{Address, Flows};
 use crate::world::core::plan::Plan;
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 use crate::world::train::TimedTrain;
 
 impl Edges {
@@ -152,7 +152,7 @@ impl Edges {
         (flows, rules): (&mut Flows, (&Plan, &Lookahead)),
     ) -> usize {
         let queue = self.queue_of(ends, class, (flow, key), ack, rules);
-        if self.rules.queues != Queues::Flow && self.rules.lanes == 1 {
+        if self.rules.queues != Queues::Flow && self.rules.routes_apart == 1 {
             flows.found(flow, ack, queue);
         }
         queue
@@ -162,7 +162,7 @@ impl Edges {
     pub(super) fn take_in(&mut self, now: Time, queue: usize, context: &mut Context) -> bool {
         let due = self.queues[queue].due() == Some(now);
         if due {
-            self.gather((now, Place::FIRST), queue, context);
+            self.gather((now, TieKey::FIRST), queue, context);
         }
         due
     }

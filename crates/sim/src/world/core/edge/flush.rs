@@ -12,7 +12,7 @@ use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::payload::BurstKind;
 use crate::world::packet::{Packet, Parcel};
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 use crate::world::train::Train;
 
 /// Adds a packet to what a burst carries.
@@ -29,7 +29,7 @@ impl Edges {
     pub(super) fn flush(&mut self, now: Time, queue: usize, out: &mut Beyond<'_>) {
         let until = out.context().ahead.known(now, self.queues[queue].way as usize);
         let mut due = std::mem::take(&mut self.due);
-        let (announced, all) = (&mut self.queues[queue].announced, (until, Place::FIRST));
+        let (announced, all) = (&mut self.queues[queue].announced, (until, TieKey::FIRST));
         let data = announced.data.split(all, |coming| due.data.push(coming));
         announced.first = data.min(announced.acks.split(all, |coming| due.acks.push(coming)));
         out.context().works(due.data.len() + due.acks.len());

@@ -208,7 +208,7 @@ impl Edges {
             number: self.next_number(ends.0),
             ends,
             class,
-            lane: 0,
+            route_index: 0,
             opened: now,
             at: now,
             bytes,
@@ -246,9 +246,10 @@ impl Edges {
         }
         let rules = &self.rules;
         let own = ack && !rules.edge.ack.with_data;
-        let lane = if rules.lanes > 1 { self.lane(ends, key, ack, plan) } else { 0 };
+        let route_index =
+            if rules.routes_apart > 1 { self.route_index(ends, key, ack, plan) } else { 0 };
         let class = class.min(rules.classes_of(own) - 1);
-        let place = self.place(ends, (class, lane), (flow, key), ack);
+        let place = self.place(ends, (class, route_index), (flow, key), ack);
         if self.places.len() <= place {
             self.places.resize(place + 1, NO_QUEUE);
         }
@@ -256,12 +257,12 @@ impl Edges {
         if let Some(known) = self.queues.get_mut(queue) {
             if known.payload.is_empty() && known.announced.is_empty() {
                 // The slot of a flow may belong to another one now.
-                (known.ends, known.lane) = (ends, lane);
+                (known.ends, known.route_index) = (ends, route_index);
             }
             return queue;
         }
         self.places[place] = self.queues.len() as u32;
-        let mut queue = Queue::new(rules, ends, (class, lane), (own, place));
+        let mut queue = Queue::new(rules, ends, (class, route_index), (own, place));
         if ahead.announces(usize::from(ack)) && queue.assembler.policy().timer_alone().is_none() {
             if rules.control {
                 queue.filling = Filling::of(&queue.assembler).map(Box::new);
@@ -287,7 +288,7 @@ impl Edges {
     fn place(
         &self,
         ends: (u32, u32),
-        (class, lane): (u32, u32),
+        (class, route_index): (u32, u32),
         (flow, key): (u32, u64),
         ack: bool,
     ) -> usize {
@@ -305,11 +306,11 @@ impl Edges {
         let turn = if is_named(key) { key } else { u64::from(flow) };
         let burstifier = (turn % u64::from(burstifiers)) as u32;
         let place = base + (pair * rules.classes_of(own) + class) * burstifiers + burstifier;
-        (place * rules.lanes + lane) as usize
+        (place * rules.routes_apart + route_index) as usize
     }
 
     /// Which of the routes between two nodes a flow has, or its ACKs.
-    fn lane(&self, ends: (u32, u32), key: u64, ack: bool, plan: &Plan) -> u32 {
+    fn route_index(&self, ends: (u32, u32), key: u64, ack: bool, plan: &Plan) -> u32 {
         let [there, back] = self.choices.uniforms(key);
         let share = if ack { back } else { there };
         (share * plan.routes.of(ends.0, ends.1).len() as f64) as u32
@@ -468,7 +469,7 @@ impl Edges {
                 waiting.add(load.packets, load.bytes);
             }
             if waiting.number > 0 {
-                tables.queue(now, queue.ends, (queue.class, queue.lane), waiting);
+                tables.queue(now, queue.ends, (queue.class, queue.route_index), waiting);
             }
         }
     }
@@ -480,6 +481,6 @@ fn places(rules: &EdgeRules, pairs: u32) -> Vec<u32> {
         return Vec::new();
     }
     let acks = if rules.edge.ack.with_data { 0 } else { rules.classes_of(true) };
-    let each = (rules.classes_of(false) + acks) * rules.edge.burstifiers * rules.lanes;
+    let each = (rules.classes_of(false) + acks) * rules.edge.burstifiers * rules.routes_apart;
     vec![NO_QUEUE; (pairs * each) as usize]
 }

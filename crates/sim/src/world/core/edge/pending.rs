@@ -4,11 +4,11 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::world::packet::Parcel;
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 use crate::world::train::TimedTrain;
 
 /// When and where a packet enters: the order in which packets do.
-pub(super) type Entry = (Time, Place);
+pub(super) type Entry = (Time, TieKey);
 
 /// The least step of time.
 pub(super) const INSTANT: Span = Span::from_ps(1);
@@ -133,7 +133,7 @@ impl<P: Parcel> Pending<P> {
         (until, place): Entry,
         mut due: impl FnMut(TimedTrain<P>),
     ) -> Time {
-        if place == Place::FIRST {
+        if place == TieKey::FIRST {
             return self.split_by(until, |_| until, due);
         }
         // Of what enters at that instant some is before the place.

@@ -16,7 +16,7 @@ use crate::world::core::burst::{Closed, ScheduledLoss};
 use crate::world::core::payload::Payload;
 use crate::world::events::BurstEvent;
 use crate::world::packet::{BATCH, DataPacket, Parcel};
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 use crate::world::train::{TimedTrain, Train};
 
 /// Stands for no way.
@@ -29,7 +29,7 @@ pub(super) struct Queue {
     pub(super) ends: (u32, u32),
     pub(super) class: u32,
     /// Which of the routes of its pair its flows have, where each flow has one.
-    pub(super) lane: u32,
+    pub(super) route_index: u32,
     pub(super) place: u32,
     pub(super) assembler: Assembler<()>,
     pub(super) payload: Payload,
@@ -54,7 +54,7 @@ impl Queue {
     pub(super) fn new(
         rules: &EdgeRules,
         ends: (u32, u32),
-        (class, lane): (u32, u32),
+        (class, route_index): (u32, u32),
         (acks, place): (bool, usize),
     ) -> Self {
         let (edge, assembly) = (&rules.edge, &rules.assembly);
@@ -65,7 +65,7 @@ impl Queue {
         Self {
             ends,
             class,
-            lane,
+            route_index,
             place: place as u32,
             assembler: assembler.with_at_most(edge.at_most && !acks),
             payload: Payload::default(),
@@ -111,7 +111,7 @@ impl Queue {
             number: self.number,
             ends: self.ends,
             class: self.class,
-            lane: self.lane,
+            route_index: self.route_index,
             opened: closed.opened,
             at,
             bytes: closed.bytes,
@@ -279,7 +279,7 @@ impl Context {
     /// Queues the timer of an assembly queue; its place, and not its number, settles ties, since
     /// queues are numbered as packets come or are announced.
     pub(super) fn queue_timer(&mut self, at: Time, place: u32, queue: usize) {
-        let ticket = self.ticket(Rank::Timer, Place::ASSEMBLY.of(place));
+        let ticket = self.ticket(Rank::Timer, TieKey::ASSEMBLY.of(place));
         self.queue.push_at(at, ticket, BurstEvent::Assembly.of(queue as u32));
     }
 }

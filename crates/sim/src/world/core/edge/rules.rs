@@ -15,7 +15,7 @@ pub(super) struct EdgeRules {
     /// Classes that queues are kept for.
     pub(super) classes: u32,
     /// Queues that a pair has for flows of different routes.
-    pub(super) lanes: u32,
+    pub(super) routes_apart: u32,
     /// Whether bursts meet others, and headers go ahead of them.
     pub(super) control: bool,
     /// Whether connections have data in both directions.
@@ -52,7 +52,7 @@ impl EdgeRules {
                 (None, Queues::Class) => scenario.classes(),
                 (None, Queues::Destination | Queues::Flow) => 1,
             },
-            lanes: scenario.network.lanes(),
+            routes_apart: scenario.network.routes_apart(),
             control: rules.control,
             both_ways,
             cuts,

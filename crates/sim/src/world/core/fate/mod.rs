@@ -37,7 +37,7 @@ pub(super) enum Met {
     /// It is lost there.
     Loss(LossCause),
     /// The fibre that it needs is down.
-    Dark,
+    LinkDown,
     /// Contention, whatever is free.
     Contention,
 }
@@ -74,7 +74,7 @@ impl Fates {
             return Some(Met::Loss(cause));
         }
         if fibres.arrives(burst.route[burst.hop], burst.arrives).is_none() {
-            return Some(Met::Dark);
+            return Some(Met::LinkDown);
         }
         let injects = self.injection.as_ref().is_some_and(|rule| rule.meets(burst));
         injects.then_some(Met::Contention)

@@ -90,18 +90,23 @@ impl Outages {
 
     /// The bursts that an outage strikes which begins at `now`, each with its hop: those on the
     /// fibres, and those whose turn comes while the fibres are down.
-    pub(crate) fn struck(&self, number: usize, now: Time, bursts: &Bursts) -> Vec<(u32, usize)> {
+    pub(crate) fn hit_by_failure(
+        &self,
+        number: usize,
+        now: Time,
+        bursts: &Bursts,
+    ) -> Vec<(u32, usize)> {
         let Outage { links, up, .. } = &self.all[number];
         let until = up.map_or(Time::MAX, |up| Time::ZERO + up);
-        let mut struck = Vec::new();
+        let mut hit_by_failure = Vec::new();
         for (slot, burst) in bursts.all().filter(|(_, burst)| !burst.beside) {
             let hit = burst.reservations.iter().position(|held| {
                 let over = held.arrives + held.passes;
                 links.binary_search(&held.link).is_ok() && over > now && held.departs < until
             });
-            struck.extend(hit.map(|hop| (slot, hop)));
+            hit_by_failure.extend(hit.map(|hop| (slot, hop)));
         }
-        struck
+        hit_by_failure
     }
 
     /// Puts what happens into the queue.

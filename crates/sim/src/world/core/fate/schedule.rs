@@ -55,7 +55,7 @@ impl LossSchedule {
             _ if scripted => LossCause::Scripted,
             LossProcess::Listed(_) => LossCause::Scripted,
             LossProcess::Outages(_) => LossCause::Outage,
-            _ => LossCause::Burst,
+            _ => LossCause::Random,
         };
         (hit || scripted).then_some((*node, cause))
     }

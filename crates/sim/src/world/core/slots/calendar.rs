@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::world::context::Context;
 use crate::world::events::SlotEvent;
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 
 /// The next slot of each node, and the events for these.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl Calendar {
     fn queue(&mut self, slot: u64, context: &mut Context) {
         if self.queued.last().is_none_or(|&next| slot < next) {
             self.queued.push(slot);
-            let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.number());
+            let ticket = Ticket::fixed(Rank::Timer, TieKey::ASSEMBLY.number());
             let event = SlotEvent::Begins.of(0);
             context.queue.push_at(self.clock.start(slot), ticket, event);
         }

@@ -37,7 +37,7 @@ use crate::world::ahead::policy::ACKS;
 use crate::world::context::Context;
 use crate::world::events::SlotEvent;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 
 /// An optical packet on its way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -364,7 +364,7 @@ impl Ops {
         if self.home.len() <= index {
             self.home.resize_with(index + 1, Lane::default);
         }
-        let ticket = Ticket::fixed(Rank::Arrival, Place::ACK_UP.of(packet.flow).number());
+        let ticket = Ticket::fixed(Rank::Arrival, TieKey::ACK_UP.of(packet.flow).number());
         let event = SlotEvent::AckHome.of(packet.flow);
         self.home[index].push_in(&mut context.queue, at, ticket, event, packet);
     }

@@ -120,7 +120,7 @@ impl Network for Ops {
     }
 
     fn totals(&self, _under_way: &UnderWay) -> Totals {
-        Totals { aboard: self.aboard(), cross_lost: self.cross_lost, ..Totals::default() }
+        Totals { in_flight: self.in_flight(), cross_lost: self.cross_lost, ..Totals::default() }
     }
 
     fn report(&self, now: Time, _: Span, _: &UnderWay, _: &mut Recorder) -> Report {

@@ -124,16 +124,16 @@ impl OpsTally {
 impl Ops {
     /// Data packets of flows, ACKs, and packets of cross-traffic that wait at an edge or are in
     /// slots.
-    pub(super) fn aboard(&self) -> [u64; 3] {
-        let mut aboard = [0; 3];
+    pub(super) fn in_flight(&self) -> [u64; 3] {
+        let mut in_flight = [0; 3];
         let kind = |packet: &Packet| match packet {
             Packet::Data(packet) if packet.is_cross() => 2,
             Packet::Data(_) => 0,
             Packet::Ack(_) => 1,
         };
-        aboard[0] += self.ingress.packets();
+        in_flight[0] += self.ingress.packets();
         for load in self.pairs.iter().flat_map(|pair| pair.buffer.waiting()) {
-            aboard[kind(load)] += 1;
+            in_flight[kind(load)] += 1;
         }
         // Of what travels in several slots, parts may have arrived, or be still to leave.
         let mut parts: BTreeSet<(u32, u64)> = BTreeSet::new();
@@ -143,18 +143,18 @@ impl Ops {
             let whole = &self.pairs[flying.pair as usize].whole;
             let counts = piece.parts == 1
                 || !whole.is_damaged(piece.number) && parts.insert((flying.pair, piece.number));
-            aboard[kind(&piece.datagram)] += u64::from(counts);
+            in_flight[kind(&piece.datagram)] += u64::from(counts);
         }
         for (number, pair) in (0..).zip(&self.pairs) {
             if let Some((load, id)) = pair.buffer.begun()
                 && !pair.whole.is_damaged(id)
                 && parts.insert((number, id))
             {
-                aboard[kind(load)] += 1;
+                in_flight[kind(load)] += 1;
             }
         }
-        aboard[1] += self.home.iter().map(|lane| lane.iter().count() as u64).sum::<u64>();
-        aboard
+        in_flight[1] += self.home.iter().map(|lane| lane.iter().count() as u64).sum::<u64>();
+        in_flight
     }
 
     /// Measuring begins.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::world::context::Context;
 use crate::world::events::Event;
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 
 /// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
 /// event comes, sees that it is early, and is put back.
@@ -22,7 +22,7 @@ impl Alarm {
         &mut self,
         deadline: Option<Time>,
         context: &mut Context,
-        place: Place,
+        place: TieKey,
         event: Event,
     ) {
         if let Some(at) = deadline

@@ -12,7 +12,7 @@ use crate::world::events::Event;
 use crate::world::hosts::options::CarriedOptions;
 use crate::world::hosts::taken_ahead::TakenAhead;
 use crate::world::packet::DataPacket;
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 use crate::world::train::TimedTrain;
 
 /// Where the ACKs of a receiver go.
@@ -139,7 +139,7 @@ impl Far {
 
     #[inline(always)]
     pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
-        let (due, place) = (self.receiver.poll_timeout(), Place::RECEIVER.of(index));
+        let (due, place) = (self.receiver.poll_timeout(), TieKey::RECEIVER.of(index));
         self.alarm.arm(due, context, place, Event::ReceiverTimer(index));
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burstlab_kernel::RandomSource;
 use burstlab_units::{Bytes, Span, Time};
 
-use super::{Called, Flow, FlowKind, OtherWay};
+use super::{Called, Duplex, Flow, FlowKind};
 use crate::scenario::{Resolved, Reverse, Write};
 
 impl FlowKind {
@@ -55,7 +55,7 @@ impl Flow {
                 flows.push(Self::new((id, key), &kind, ends, start, writes));
                 if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {
                     flows.push(Self::back(kind, (start, reverse), (id, key, ends)));
-                    flows[id as usize].goes_with(OtherWay::new(id + 1, false, None));
+                    flows[id as usize].goes_with(Duplex::new(id + 1, false, None));
                 }
             }
         }
@@ -63,8 +63,8 @@ impl Flow {
     }
 
     /// It is one direction of a connection that has data in both.
-    fn goes_with(&mut self, other: Box<OtherWay>) {
-        self.other = Some(other);
+    fn goes_with(&mut self, duplex: Box<Duplex>) {
+        self.duplex = Some(duplex);
         self.near.sender_mut().go_both_ways();
     }
 
@@ -80,7 +80,7 @@ impl Flow {
         let since = if reverse.reply { Time::ZERO } else { start };
         let writes = writes(since, reverse.bytes, reverse.script.as_ref());
         let mut flow = Self::new((id + 1, key.wrapping_add(1)), kind, (to, from), start, writes);
-        flow.goes_with(OtherWay::new(id, true, replies));
+        flow.goes_with(Duplex::new(id, true, replies));
         flow
     }
 }

@@ -19,7 +19,7 @@ use crate::world::hosts::options::CarriedOptions;
 use crate::world::hosts::resent::Resent;
 use crate::world::keys::is_named;
 use crate::world::packet::AckPacket;
-use crate::world::place::Place;
+use crate::world::tie_key::TieKey;
 use crate::world::train::TimedTrain;
 
 /// An application that writes, and the sender that it writes to.
@@ -219,7 +219,7 @@ impl Near {
 
     #[inline(always)]
     pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
-        let (due, place) = (self.sender.poll_timeout(), Place::SENDER.of(index));
+        let (due, place) = (self.sender.poll_timeout(), TieKey::SENDER.of(index));
         self.alarm.arm(due, context, place, Event::SenderTimer(index));
     }
 

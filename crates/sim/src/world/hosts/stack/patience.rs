@@ -4,7 +4,7 @@
 use burstlab_units::{Span, Time};
 
 /// Memory that packets on their way may take, of all hosts of a run, in bytes.
-pub(super) const ABOARD: u64 = 1 << 30;
+pub(super) const IN_TRANSIT: u64 = 1 << 30;
 
 /// Packets at one instant, or alarms, or events told at once beside those of packets sent.
 const AT_ONCE: u32 = 1 << 16;

@@ -11,7 +11,7 @@ use crate::measure::{
 };
 use crate::scenario::{Ending, HostEvent};
 use crate::world::context::Context;
-use crate::world::hosts::other_way::begin_to_reply;
+use crate::world::hosts::duplex::begin_to_reply;
 
 /// Packets with numbers of their own, such as those of a handshake, that may lie between a lost one
 /// and the one whose ACK tells of it.
@@ -66,7 +66,7 @@ impl Hosts {
         let stack = self.flows[index as usize].stack.as_ref().expect("the flow has a stack");
         let traced = context.recorder.traces_ledger();
         SenderBefore {
-            waits_until: stack.end(NEAR).aboard.kept(),
+            waits_until: stack.end(NEAR).in_transit.kept(),
             state: traced.then(|| SenderState::of_host(&stack.state(NEAR))),
         }
     }
@@ -83,7 +83,7 @@ impl Hosts {
         let flow = &mut self.flows[index as usize];
         let done = match side {
             FAR => flow.receiver_tells(now).map(|()| false),
-            _ => match (flow.sender_tells(now, before, context), flow.other_way()) {
+            _ => match (flow.sender_tells(now, before, context), flow.reverse_flow()) {
                 (Ok(said), Some(other)) => self.stack_takes(now, (index, other), &said),
                 (said, _) => said.map(|said| said.done),
             },
@@ -158,7 +158,7 @@ impl Flow {
     /// sender does.
     fn receiver_tells(&mut self, now: Time) -> Result<(), String> {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let mut left = patience::events(stack.end(FAR).aboard.kept());
+        let mut left = patience::events(stack.end(FAR).in_transit.kept());
         while let Some(event) = stack.end_mut(FAR).host().poll_event() {
             left = left.checked_sub(1).ok_or("tells of events without end")?;
             match event {
@@ -183,7 +183,7 @@ impl Flow {
     ) -> Result<Said, String> {
         let mut told = Told::default();
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let mut left = patience::events(stack.end(NEAR).aboard.kept());
+        let mut left = patience::events(stack.end(NEAR).in_transit.kept());
         while let Some(event) =
             self.stack.as_mut().and_then(|s| s.end_mut(NEAR).host().poll_event())
         {
@@ -209,7 +209,7 @@ impl Flow {
         use HostEvent::{Acked, Awaited, Forgotten, Lost, Resent};
         let Told { said, .. } = &mut *told;
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let sent = stack.end(NEAR).aboard.kept();
+        let sent = stack.end(NEAR).in_transit.kept();
         if let Acked(number) | Awaited(number) | Forgotten(number) | Lost(number) | Resent(number) =
             event
             && number >= sent + patience::READY
@@ -287,7 +287,7 @@ impl Flow {
             }
             return;
         }
-        if stack.end(NEAR).aboard.has(number) {
+        if stack.end(NEAR).in_transit.has(number) {
             stack.lost.gives_up(number);
         }
         told.spurious.push(number);

@@ -52,16 +52,16 @@ impl Contended {
             hold: burst.hold,
             range: self.range(link, burst, converts, plan),
         };
-        let dark = met == Some(Met::Dark);
-        burst.dark = dark;
+        let link_down = met == Some(Met::LinkDown);
+        burst.link_down = link_down;
         // No wavelength of the fibre is of use.
         let shut = met.is_some();
         if !shut && let Some(reservation) = self.direct(now, &wish, plan) {
             return Outcome::Placed(reservation);
         }
         let (step, cause) = match met {
-            Some(Met::Dark) => (Step::Dark, LossCause::Failure),
-            Some(_) => (Step::Injected, LossCause::Injected),
+            Some(Met::LinkDown) => (Step::Dark, LossCause::Failure),
+            Some(_) => (Step::Injected, LossCause::InjectedContention),
             None => (Step::Contended, LossCause::Contention),
         };
         let toward = (Some(link), Span::ZERO);
@@ -74,7 +74,7 @@ impl Contended {
             let (found, step) = match resolution {
                 Resolution::Conversion if shut => (None, Step::Converted),
                 Resolution::Conversion => (self.direct(now, &wish, plan), Step::Converted),
-                Resolution::DelayLine if dark => (None, Step::Delayed),
+                Resolution::DelayLine if link_down => (None, Step::Delayed),
                 Resolution::DelayLine => {
                     (self.delay(now, (slot, burst), &wish, plan), Step::Delayed)
                 }

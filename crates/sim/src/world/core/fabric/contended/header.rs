@@ -55,7 +55,7 @@ impl Contended {
                 Fate::Goes
             }
             // The slot is kept until the header of a lost burst has come.
-            None if scope.common.bursts.lay(slot, Some(signal.number)) => Fate::Goes,
+            None if scope.common.bursts.drop_stale_header(slot, Some(signal.number)) => Fate::Goes,
             None if scope.common.bursts.is(slot, signal.number) => {
                 self.header_arrives((now, slot), scope)
             }
@@ -218,7 +218,7 @@ impl Contended {
     /// A node refuses a two-way reservation for which it is too late. That an earlier request
     /// found the fibre dark does not matter any more.
     fn refuse_late(&mut self, (done, slot): (Time, u32), scope: &mut Scope) -> Fate {
-        scope.common.bursts.get_mut(slot).dark = false;
+        scope.common.bursts.get_mut(slot).link_down = false;
         self.refuse((done, slot), scope)
     }
 
@@ -273,8 +273,8 @@ fn go_back((now, slot): (Time, u32), scope: &mut Scope) -> Fate {
     }
     scope.common.account.record_refusal(plan, burst, &mut scope.context.recorder);
     // Who was refused a two-way reservation too often is lost on no fibre.
-    (burst.hop, burst.struck) = (0, true);
-    Fate::Lost(now, if burst.dark { LossCause::Failure } else { LossCause::Blocked })
+    (burst.hop, burst.hit_by_failure) = (0, true);
+    Fate::Lost(now, if burst.link_down { LossCause::Failure } else { LossCause::Blocked })
 }
 
 /// A burst is lost whose header comes too late, by so much.

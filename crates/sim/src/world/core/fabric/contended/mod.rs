@@ -166,7 +166,7 @@ impl Contended {
                 *turn = (*turn + 1) % routes as u32;
                 pick
             }
-            RouteChoice::Ecmp if burst.packets > 0 => burst.lane as usize % routes,
+            RouteChoice::Ecmp if burst.packets > 0 => burst.route_index as usize % routes,
             RouteChoice::Random | RouteChoice::Ecmp => {
                 (burst.draws(self.choices, (0, 1)) * routes as f64) as usize
             }

@@ -368,7 +368,7 @@ impl Exclusive {
 /// Whether the run goes on until a packet has landed, with those behind it in its train.
 #[inline]
 fn outlasts<P: Parcel>(train: &Train<P>, flows: &Flows, ahead: &Lookahead) -> bool {
-    ahead.outlasts(|| flows.go_on_behind(train))
+    ahead.run_continues_past(|| flows.go_on_behind(train))
 }
 
 /// Whether it goes on until a burst of these has landed.
@@ -390,7 +390,7 @@ fn outlasts_packet(packet: &Packet, flows: &Flows, ahead: &Lookahead) -> bool {
 /// A burst is at the node where it is lost.
 pub(crate) fn lost_here((at, slot): (Time, u32), scope: &Scope<'_>) -> Fate {
     let scheduled_loss = scope.common.bursts.get(slot).scheduled_loss;
-    Fate::Lost(at, scheduled_loss.map_or(LossCause::Burst, |(_, cause)| cause))
+    Fate::Lost(at, scheduled_loss.map_or(LossCause::Random, |(_, cause)| cause))
 }
 
 impl Way {

@@ -26,7 +26,7 @@ def load() -> None:
     """
     names, _wanted[:] = _wanted[:], ()
     if names:
-        work = threading.Thread(target=_load, args=(names,), name="burstlab-meanwhile")
+        work = threading.Thread(target=_load, args=(names,), name="burstlab-lazy-load")
         work.start()
 
 

@@ -15,9 +15,9 @@ import tomli_w
 import burstlab as bl
 from burstlab import plot
 from burstlab.page import viewer
+from burstlab.printable import brief, shown
 from burstlab.report import rendering
 from burstlab.reproduce.claims import VERDICTS
-from burstlab.shown import brief, shown
 
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 

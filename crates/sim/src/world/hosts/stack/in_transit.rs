@@ -35,14 +35,14 @@ pub(super) struct Kept {
 
 /// Packets on their way, each in the place of its number.
 #[derive(Debug, Default)]
-pub(super) struct Aboard {
+pub(super) struct InTransit {
     packets: VecDeque<Option<Kept>>,
     /// The number of the first place.
     first: u64,
     weight: Weight,
 }
 
-impl Aboard {
+impl InTransit {
     /// One whose packets count in `weight`.
     pub(super) fn weighing(weight: Weight) -> Self {
         Self { weight, ..Self::default() }
@@ -100,23 +100,23 @@ mod tests {
 
     #[test]
     fn packets_are_taken_once_in_any_order_and_leave_no_room_behind() {
-        let mut aboard = Aboard::default();
+        let mut in_transit = InTransit::default();
         let sent = |size| {
             let packet = Packet { size: Bytes::new(size), bytes: vec![7; 3] };
             Kept { packet, cargo: Cargo::default(), ecn: Ecn::NotEct }
         };
-        assert_eq!([1, 2, 3].map(|size| aboard.keep(sent(size))), [0, 1, 2]);
-        assert_eq!(aboard.weight(), 3 * (EACH + 3));
-        assert_eq!(aboard.get_mut(1), Some(&mut sent(2)));
-        assert_eq!(aboard.take(1), Some(sent(2)));
-        assert_eq!(aboard.get_mut(1), None);
-        assert_eq!(aboard.get_mut(9), None);
-        assert_eq!((aboard.take(1), aboard.take(9)), (None, None));
-        assert_eq!((aboard.take(0), aboard.packets.len()), (Some(sent(1)), 1));
-        assert_eq!((aboard.take(0), aboard.keep(sent(4))), (None, 3));
-        let (third, last) = (aboard.take(2), aboard.take(3));
+        assert_eq!([1, 2, 3].map(|size| in_transit.keep(sent(size))), [0, 1, 2]);
+        assert_eq!(in_transit.weight(), 3 * (EACH + 3));
+        assert_eq!(in_transit.get_mut(1), Some(&mut sent(2)));
+        assert_eq!(in_transit.take(1), Some(sent(2)));
+        assert_eq!(in_transit.get_mut(1), None);
+        assert_eq!(in_transit.get_mut(9), None);
+        assert_eq!((in_transit.take(1), in_transit.take(9)), (None, None));
+        assert_eq!((in_transit.take(0), in_transit.packets.len()), (Some(sent(1)), 1));
+        assert_eq!((in_transit.take(0), in_transit.keep(sent(4))), (None, 3));
+        let (third, last) = (in_transit.take(2), in_transit.take(3));
         assert_eq!((third, last), (Some(sent(3)), Some(sent(4))));
-        assert!(aboard.packets.is_empty() && aboard.kept() == 4);
-        assert_eq!(aboard.weight(), 0);
+        assert!(in_transit.packets.is_empty() && in_transit.kept() == 4);
+        assert_eq!(in_transit.weight(), 0);
     }
 }

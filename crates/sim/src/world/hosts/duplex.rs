@@ -8,7 +8,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::option_table::OptionTable;
-use super::sender::Heard;
+use super::sender::AckOutcome;
 use super::{Flow, Hosts};
 use crate::measure::{NO_ROW, SenderBefore};
 use crate::world::context::Context;
@@ -17,7 +17,7 @@ use crate::world::packet::{AckPacket, DataPacket};
 
 /// What a flow knows of the flow of the other direction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::world) struct OtherWay {
+pub(in crate::world) struct Duplex {
     /// Its slot.
     slot: u32,
     /// Whether this flow goes back: its sender answers the SYN that the other one sent.
@@ -25,7 +25,7 @@ pub(in crate::world) struct OtherWay {
     /// Of a flow back that begins to write when all of the other one has arrived: how long after.
     replies: Option<Span>,
     /// ACKs for the other flow on data packets of this one that are under way.
-    aboard: OptionTable<CarriedAck>,
+    piggybacked: OptionTable<CarriedAck>,
     /// The ACK that the receiver at the host of this flow's sender would send now, with what it
     /// carries on a connection with options. Not stored: the event that writes it reads it.
     #[serde(skip)]
@@ -46,15 +46,15 @@ struct CarriedAck {
     blocks: u32,
 }
 
-impl OtherWay {
+impl Duplex {
     pub(super) fn new(slot: u32, back: bool, replies: Option<Span>) -> Box<Self> {
-        let aboard = OptionTable::default();
-        Box::new(Self { slot, back, replies, aboard, due: None, opened: None, blocks: 0 })
+        let piggybacked = OptionTable::default();
+        Box::new(Self { slot, back, replies, piggybacked, due: None, opened: None, blocks: 0 })
     }
 
     /// A data packet is lost, and with it the ACK that it carries.
     pub(super) fn lose(&mut self, seq: u64, nth: u16) {
-        self.aboard.take(seq, nth);
+        self.piggybacked.take(seq, nth);
     }
 }
 
@@ -62,36 +62,36 @@ impl Flow {
     /// Whether no ACK is under way with data of this direction, if the connection has data in both.
     #[cfg(test)]
     pub(in crate::world) fn carries_no_ack(&self) -> Option<bool> {
-        self.other.as_ref().map(|other| other.aboard.is_empty())
+        self.duplex.as_ref().map(|other| other.piggybacked.is_empty())
     }
 
     /// The slot of the flow of the other direction, if the connection has data in both.
     #[inline]
-    pub(in crate::world) fn other_way(&self) -> Option<u32> {
-        self.other.as_ref().map(|other| other.slot)
+    pub(in crate::world) fn reverse_flow(&self) -> Option<u32> {
+        self.duplex.as_ref().map(|other| other.slot)
     }
 
     /// An ACK for `next` has come alone.
     pub(super) fn hears_alone(&mut self, now: Time, next: u64) {
-        if let Some(other) = self.other.as_mut().filter(|_| next == 1) {
+        if let Some(other) = self.duplex.as_mut().filter(|_| next == 1) {
             other.opened = Some(now);
         }
     }
 
     /// Whether it is the flow back of a connection with data in both directions.
     pub(in crate::world) fn goes_back(&self) -> bool {
-        self.other.as_ref().is_some_and(|other| other.back)
+        self.duplex.as_ref().is_some_and(|other| other.back)
     }
 
     /// When its SYN was acknowledged, if the receiver at its host is yet to be told.
     fn takes_opened(&mut self) -> Option<Time> {
-        self.other.as_mut().and_then(|other| other.opened.take())
+        self.duplex.as_mut().and_then(|other| other.opened.take())
     }
 }
 
 /// How long after the arrival of all of the other direction a flow begins to write, if it replies.
 pub(super) fn replies(flow: &Flow) -> Option<Span> {
-    flow.other.as_ref().and_then(|other| other.replies)
+    flow.duplex.as_ref().and_then(|other| other.replies)
 }
 
 /// All of the other direction has arrived `now`: the flow back replies, if it does so.
@@ -104,33 +104,33 @@ pub(super) fn begin_to_reply(flow: &mut Flow, now: Time) {
 impl Hosts {
     /// A data packet is where the sender of the other direction is: that hears the ACK that it
     /// carries, if it carries one.
-    pub(in crate::world) fn hear_aboard(
+    pub(in crate::world) fn on_piggybacked_ack(
         &mut self,
         now: Time,
         packet: &DataPacket,
         context: &mut Context,
-    ) -> Option<Heard> {
-        let other = self.flows[packet.flow as usize].other.as_mut()?;
-        let aboard = other.aboard.take(packet.seq, packet.nth)?;
-        other.blocks = aboard.blocks;
-        let flow = &mut self.flows[aboard.ack.flow as usize];
+    ) -> Option<AckOutcome> {
+        let other = self.flows[packet.flow as usize].duplex.as_mut()?;
+        let piggybacked = other.piggybacked.take(packet.seq, packet.nth)?;
+        other.blocks = piggybacked.blocks;
+        let flow = &mut self.flows[piggybacked.ack.flow as usize];
         if let Some(carried) = &mut flow.carried {
-            carried.hear_aboard(aboard.ack.next, aboard.options);
+            carried.on_piggybacked_ack(piggybacked.ack.next, piggybacked.options);
         }
-        Some(self.hear_as::<true>(now, &aboard.ack, context))
+        Some(self.hear_as::<true>(now, &piggybacked.ack, context))
     }
 
     /// The sender at the host of the receiver of flow `index` learns what SACK blocks take of its
     /// segments: of what is there, or will be with segment `coming`.
     pub(in crate::world) fn reserve(&mut self, index: u32, coming: Option<u64>) {
         let flow = &self.flows[index as usize];
-        let (Some(other), Some(_)) = (flow.other_way(), &flow.carried) else { return };
+        let (Some(other), Some(_)) = (flow.reverse_flow(), &flow.carried) else { return };
         let blocks = flow.far.receiver().block_bytes(coming);
         self.flows[other as usize].near.sender_mut().reserve(blocks);
     }
 
     /// A data packet is at its receiver; returns whether an ACK is to go now. It waits for a
-    /// segment that [carries it](Self::ride), or to be [sent alone](Self::send_due).
+    /// segment that [carries it](Self::piggyback), or to be [sent alone](Self::flush_ack).
     pub(in crate::world) fn take_segment(
         &mut self,
         now: Time,
@@ -138,7 +138,7 @@ impl Hosts {
         context: &mut Context,
     ) -> bool {
         let flow = &mut self.flows[packet.flow as usize];
-        let Some(slot) = flow.other_way() else { return false };
+        let Some(slot) = flow.reverse_flow() else { return false };
         let received = flow.far.received();
         flow.arrives(now, packet, context);
         let due = match flow.carried {
@@ -156,7 +156,7 @@ impl Hosts {
         if unheard {
             self.full_acks.clear();
         }
-        if let Some(other) = &mut back.other {
+        if let Some(other) = &mut back.duplex {
             other.due = due;
             if let Some(wait) = other.replies.filter(|_| complete) {
                 let at = now.saturating_add(wait);
@@ -180,7 +180,7 @@ impl Hosts {
         if let Some(known) = known {
             flow.far.receiver_mut().know_round_trip(known);
         }
-        let blocks = flow.other.as_mut().map_or(0, |other| std::mem::take(&mut other.blocks));
+        let blocks = flow.duplex.as_mut().map_or(0, |other| std::mem::take(&mut other.blocks));
         let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
         let options = carried.unwrap_or_default();
         if packet.seq == 0 && flow.goes_back() {
@@ -214,30 +214,30 @@ impl Hosts {
 
     /// A segment is about to leave: takes the ACK that goes with it, whose SACK blocks come on top
     /// of its size.
-    pub(in crate::world) fn ride(
+    pub(in crate::world) fn piggyback(
         &mut self,
         now: Time,
         index: u32,
         sent: &mut Transmission,
     ) -> Option<FullAck> {
-        let other = self.flows[index as usize].other.as_mut()?;
+        let other = self.flows[index as usize].duplex.as_mut()?;
         let (slot, due, opened) = (other.slot, other.due.take(), other.opened.take());
         let receiver = self.flows[slot as usize].far.receiver_mut();
         if let Some(at) = opened {
             receiver.on_handshake(at);
         }
-        let aboard = if receiver.has_options() {
+        let piggybacked = if receiver.has_options() {
             if due.is_some() {
-                receiver.has_ridden(now);
+                receiver.ack_was_piggybacked(now);
             }
-            due.or_else(|| receiver.on_full_ride(now))?
+            due.or_else(|| receiver.piggyback_full(now))?
         } else {
-            let ack = receiver.on_ride().map(|ack| (ack, AckOptions::default()));
+            let ack = receiver.piggyback().map(|ack| (ack, AckOptions::default()));
             // What is due now may report a segment that came twice, which is told once.
             due.or(ack)?
         };
-        sent.size += blocks_of(&aboard.0, receiver.ack_size());
-        Some(aboard)
+        sent.size += blocks_of(&piggybacked.0, receiver.ack_size());
+        Some(piggybacked)
     }
 
     /// A segment leaves with an ACK.
@@ -247,15 +247,15 @@ impl Hosts {
         (ack, options): &FullAck,
         context: &mut Context,
     ) {
-        let Some(slot) = self.flows[packet.flow as usize].other_way() else { return };
+        let Some(slot) = self.flows[packet.flow as usize].reverse_flow() else { return };
         let acked = &self.flows[slot as usize];
         let window = acked.far.receiver().has_options().then_some(options.window);
         context.recorder.carries(packet.row, acked.id, ack, window);
         let blocks = blocks_of(ack, acked.far.receiver().ack_size()).get() as u32;
-        if let Some(other) = &mut self.flows[packet.flow as usize].other {
+        if let Some(other) = &mut self.flows[packet.flow as usize].duplex {
             let ack = AckPacket::new(slot, NO_ROW, ack);
-            let aboard = CarriedAck { ack, options: *options, blocks };
-            other.aboard.put(packet.seq, packet.nth, aboard);
+            let piggybacked = CarriedAck { ack, options: *options, blocks };
+            other.piggybacked.put(packet.seq, packet.nth, piggybacked);
         }
     }
 
@@ -268,30 +268,31 @@ impl Hosts {
 
     /// The ACK that is to go now, if no segment has carried it, as a packet of its own; `index` is
     /// the flow of the sender at its host.
-    pub(in crate::world) fn send_due(
+    pub(in crate::world) fn flush_ack(
         &mut self,
         now: Time,
         index: u32,
         context: &mut Context,
     ) -> Option<AckPacket> {
-        let other = self.flows[index as usize].other.as_mut()?;
+        let other = self.flows[index as usize].duplex.as_mut()?;
         let (slot, due) = (other.slot, other.due.take());
         if self.flows[slot as usize].carried.is_some() {
             self.full_acks.extend(due);
             return self.answer_full(now, slot, context);
         }
-        self.answer(now, slot, due.map(|(ack, _)| ack), context)
+        self.emit_ack(now, slot, due.map(|(ack, _)| ack), context)
     }
 
     /// The first of the ACKs that go before the one that is due, alone even if that does not;
     /// others are kept behind it. `index` is the flow of the sender at their host.
-    pub(in crate::world) fn send_first(
+    pub(in crate::world) fn flush_earlier_acks(
         &mut self,
         now: Time,
         index: u32,
         context: &mut Context,
     ) -> Option<AckPacket> {
-        let slot = self.flows[index as usize].other_way().filter(|_| !self.full_acks.is_empty())?;
+        let slot =
+            self.flows[index as usize].reverse_flow().filter(|_| !self.full_acks.is_empty())?;
         self.answer_full(now, slot, context)
     }
 }

@@ -8,12 +8,12 @@ use crate::measure::SenderBefore;
 impl World {
     /// The flow of the other direction, if the connection of a flow has data in both.
     #[inline(always)]
-    pub(super) fn other_way(&self, flow: u32) -> Option<u32> {
+    pub(super) fn reverse_flow(&self, flow: u32) -> Option<u32> {
         // Most worlds have none, and need not look at the flow.
         if self.access.goes_one_way() {
             return None;
         }
-        self.hosts.flows[flow as usize].other_way()
+        self.hosts.flows[flow as usize].reverse_flow()
     }
 
     /// A data packet is at its receiver. What is done first and last is as RFC 9293 says (section
@@ -22,28 +22,28 @@ impl World {
     pub(super) fn receive_two_way(&mut self, packet: &DataPacket, other: u32) {
         let now = self.now;
         self.hosts.reserve(packet.flow, Some(packet.seq));
-        let heard = self.hosts.hear_aboard(now, packet, &mut self.context);
+        let heard = self.hosts.on_piggybacked_ack(now, packet, &mut self.context);
         self.active -= usize::from(heard.as_ref().is_some_and(|heard| heard.completed));
         let due = self.hosts.take_segment(now, packet, &mut self.context);
-        let first = self.hosts.send_first(now, other, &mut self.context);
-        self.answer(first);
+        let first = self.hosts.flush_earlier_acks(now, other, &mut self.context);
+        self.emit_ack(first);
         if due && packet.seq == 0 && self.hosts.ends_handshake(other) {
-            self.send_due(other);
+            self.flush_ack(other);
         }
         let opened = self.hosts.answer_syn(now, other, &self.context);
         if let Some(before) = opened.or(heard.map(|heard| heard.before)) {
             self.transmit(other, &before);
         }
         if due {
-            self.send_due(other);
+            self.flush_ack(other);
         }
         self.hosts.reserve(packet.flow, None);
     }
 
     /// The ACK that is due at the host of this sender goes alone, if no segment has carried it.
-    fn send_due(&mut self, index: u32) {
-        let ack = self.hosts.send_due(self.now, index, &mut self.context);
-        self.answer(ack);
+    fn flush_ack(&mut self, index: u32) {
+        let ack = self.hosts.flush_ack(self.now, index, &mut self.context);
+        self.emit_ack(ack);
     }
 
     /// Puts what a sender sends on its access link, each segment with the ACK of the other
@@ -53,10 +53,10 @@ impl World {
         let mut sending = std::mem::take(&mut self.hosts.sending);
         self.context.work += sending.len() as u32;
         for mut sent in sending.drain(..) {
-            let aboard = self.hosts.ride(now, index, &mut sent);
+            let piggybacked = self.hosts.piggyback(now, index, &mut sent);
             let packet = self.hosts.packet(now, index, (&sent, before), &mut self.context);
-            if let Some(aboard) = aboard {
-                self.hosts.load(&packet, &aboard, &mut self.context);
+            if let Some(piggybacked) = piggybacked {
+                self.hosts.load(&packet, &piggybacked, &mut self.context);
             }
             if self.access.wireless.has(index, 0) {
                 self.on_air((Packet::Data(packet), 0), false);

@@ -22,7 +22,7 @@ _MAGIC, _END = b"PAR1", 1 << 14
 _TOLD = 2
 
 
-class Marks:
+class SourceTags:
     """What all tables of one result have in common, and no other result has.
 
     Parameters

@@ -8,11 +8,13 @@ from itertools import combinations
 
 from burstlab.statistics import Estimate, ask_until, mean_ci95, paired_ratio
 from burstlab.studies.plan import Plan, picoseconds
-from burstlab.studies.running import Visit
+from burstlab.studies.running import PointRun
 from burstlab.studies.work import Sample
 
 
-def visits(plan: Plan, metrics: Sequence[str], todo: Sequence[int]) -> Iterator[Visit[Sample]]:
+def point_runs(
+    plan: Plan, metrics: Sequence[str], todo: Sequence[int]
+) -> Iterator[PointRun[Sample]]:
     """Begin points of a plan, one after the other.
 
     Parameters
@@ -25,10 +27,10 @@ def visits(plan: Plan, metrics: Sequence[str], todo: Sequence[int]) -> Iterator[
         The points.
     """
     for point in todo:
-        yield visit(plan, metrics, point)
+        yield point_run(plan, metrics, point)
 
 
-def visit(plan: Plan, metrics: Sequence[str], point: int) -> Visit[Sample]:
+def point_run(plan: Plan, metrics: Sequence[str], point: int) -> PointRun[Sample]:
     """Begin a point."""
     stop = plan.stopping
     places = [metrics.index(name) for name in stop.metrics]
@@ -44,7 +46,7 @@ def visit(plan: Plan, metrics: Sequence[str], point: int) -> Visit[Sample]:
         return all(one.relative() <= wanted for one in _estimates(plan, places, samples))
 
     asking = ask_until(precise, first=stop.first, batch=stop.batch, most=stop.most)
-    return Visit(point, plan.seed_of(point), scenarios(), asking, plan.warmup, scenarios)
+    return PointRun(point, plan.seed_of(point), scenarios(), asking, plan.warmup, scenarios)
 
 
 def _estimates(

@@ -6,8 +6,8 @@ use burstlab_units::{Span, Time};
 
 use super::Path;
 use crate::foreign::{Decision, ForeignLaw, Moment};
+use crate::linux::ack_facts::{AckFacts, Delivery};
 use crate::linux::context::{AckContext, Stage};
-use crate::linux::heard::{Delivery, Heard};
 use crate::linux::law::{Cause, Foreign, LinuxLaw};
 
 impl Path {
@@ -74,7 +74,7 @@ impl Path {
     /// Counts what an ACK says of the rate of delivery and of the round trip.
     pub(crate) fn note_for_class(
         &mut self,
-        (heard, delivery): (&Heard, Delivery),
+        (heard, delivery): (&AckFacts, Delivery),
         flight: u32,
         excused: bool,
         context: &AckContext,

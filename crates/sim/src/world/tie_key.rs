@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of place, and then one of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Place(u32);
+pub(super) struct TieKey(u32);
 
-impl Place {
+impl TieKey {
     /// Before all others.
     pub(super) const FIRST: Self = Self(0);
     /// Arrivals, at the far end of a link.

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from burstlab import _core
 from burstlab.errors import InputError
-from burstlab.running import meanwhile, waking
+from burstlab.running import lazy_load, waking
 from burstlab.running.engine import Bound
 from burstlab.running.interrupts import deferred, heed
 
@@ -74,7 +74,7 @@ class UnderWay(Generic[About, Answer]):
             for _, task in found:
                 del self._tasks[task]
             if self._tasks:
-                meanwhile.load()
+                lazy_load.load()
         return found
 
     def check(self) -> None:

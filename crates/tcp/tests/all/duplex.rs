@@ -84,11 +84,11 @@ fn data_segments_whose_blocks_bring_news_are_duplicates_to_sack() {
 #[test]
 fn an_ack_that_goes_with_data_cancels_the_delayed_one() {
     let mut receiver = Receiver::new(&config(Variant::Reno));
-    assert_eq!(receiver.on_ride(), None, "nothing has come");
+    assert_eq!(receiver.piggyback(), None, "nothing has come");
     assert_eq!(receiver.on_segment(at(0), 0).map(|ack| ack.next), Some(1));
     assert_eq!(receiver.on_segment(at(1), 1), None);
     assert_eq!(receiver.poll_timeout(), Some(at(101)));
-    assert_eq!(receiver.on_ride().map(|ack| ack.next), Some(2));
+    assert_eq!(receiver.piggyback().map(|ack| ack.next), Some(2));
     assert_eq!(receiver.poll_timeout(), None);
     assert_eq!(receiver.on_timeout(at(101)), None);
     // The count of segments begins anew.
@@ -105,19 +105,19 @@ fn every_ride_reports_all_blocks_the_most_recent_first() {
     let alone = [3, 6].map(|seq| receiver.on_segment(at(1), seq));
     assert_eq!(blocks(alone[1]), Some(vec![(6, 7), (3, 4)]));
     for _ in 0..3 {
-        let ride = receiver.on_ride();
+        let ride = receiver.piggyback();
         assert_eq!(ride.map(|ack| ack.size), alone[1].map(|ack| ack.size));
         assert_eq!(blocks(ride), Some(vec![(6, 7), (3, 4)]));
     }
     for seq in [1, 2] {
         receiver.on_segment(at(2), seq);
     }
-    assert_eq!(receiver.on_ride().map(|ack| ack.next), Some(4));
-    assert_eq!(blocks(receiver.on_ride()), Some(vec![(6, 7)]));
+    assert_eq!(receiver.piggyback().map(|ack| ack.next), Some(4));
+    assert_eq!(blocks(receiver.piggyback()), Some(vec![(6, 7)]));
     for seq in [4, 5] {
         receiver.on_segment(at(3), seq);
     }
-    assert_eq!(receiver.on_ride(), Some(ack(7, &[])));
+    assert_eq!(receiver.piggyback(), Some(ack(7, &[])));
 }
 
 fn linux(sack: bool) -> Config {
@@ -195,17 +195,17 @@ fn segment(receiver: &mut Receiver, ms: u64, seq: u64, bytes: u64) -> Vec<u64> {
 #[test]
 fn a_receiver_of_linux_leaves_its_acks_to_data_that_answer() {
     let mut receiver = Receiver::new(&linux(true));
-    assert_eq!(receiver.on_full_ride(at(0)), None, "nothing has come");
+    assert_eq!(receiver.piggyback_full(at(0)), None, "nothing has come");
     assert_eq!(segment(&mut receiver, 1, 0, 0), [1]);
-    let (_, options) = receiver.on_full_ride(at(1)).expect("the SYN of this host");
+    let (_, options) = receiver.piggyback_full(at(1)).expect("the SYN of this host");
     assert_eq!((options.stamp, options.echo), (1, 1));
     receiver.on_handshake(at(10));
     // What ends a push is acknowledged as it is read, as long as nothing has answered.
     assert_eq!(segment(&mut receiver, 20, 1, 500), [2]);
-    receiver.has_ridden(at(20));
+    receiver.ack_was_piggybacked(at(20));
     assert_eq!(segment(&mut receiver, 30, 2, 500), [] as [u64; 0]);
     assert!(receiver.poll_timeout().is_some_and(|due| due > at(60)), "it waits");
-    let (ride, options) = receiver.on_full_ride(at(35)).expect("the answer");
+    let (ride, options) = receiver.piggyback_full(at(35)).expect("the answer");
     assert_eq!((ride.next, options.stamp, options.echo), (3, 35, 30));
     assert_eq!(receiver.poll_timeout(), None);
     // Where no answer comes the delayed ACK goes, and the next ones do not wait for data.

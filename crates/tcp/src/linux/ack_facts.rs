@@ -23,7 +23,7 @@ pub struct Arrival<'a> {
 
 /// What an ACK turned out to say.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct AckFacts {
     /// It moved the cumulative ACK.
     pub(super) advanced: bool,
     /// It changed the receiver's window, or came with data.
@@ -58,7 +58,7 @@ pub(crate) struct Heard {
     pub(super) delayed: bool,
 }
 
-impl Heard {
+impl AckFacts {
     /// Whether it is no duplicate ACK.
     pub(super) fn is_news(&self) -> bool {
         self.window || self.acked

@@ -12,18 +12,18 @@ import pytest
 
 import burstlab as bl
 from burstlab import _core
-from burstlab.running import underway
+from burstlab.running import worker_pool
 from burstlab.running.engine import Bound
-from burstlab.running.underway import UnderWay, each, workers_asked
+from burstlab.running.worker_pool import UnderWay, each, workers_asked
 
 #: Ctrl-C comes two hundred times, wherever the main thread is in its wait.
 _STRUCK = """
 import os, random, signal, threading, time
 from concurrent.futures import Future
-from burstlab.running import underway
-from burstlab.running.underway import UnderWay
+from burstlab.running import worker_pool
+from burstlab.running.worker_pool import UnderWay
 
-underway._POLL_S = 0.0
+worker_pool._POLL_S = 0.0
 ready = threading.Semaphore(0)
 
 def strike():
@@ -71,7 +71,7 @@ def test_tasks_are_answered_in_the_order_in_which_they_were_made():
 
 
 def test_a_wait_ends_though_nothing_is_done(monkeypatch):
-    monkeypatch.setattr(underway, "_POLL_S", 0.001)
+    monkeypatch.setattr(worker_pool, "_POLL_S", 0.001)
     tasks: UnderWay[None, int] = UnderWay(None)
     tasks.add(Future[int], about=None)
     assert tasks.finished() == []
