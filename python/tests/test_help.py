@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from burstlab.cli.commands import app
-from burstlab.cli.epilogues import EPILOGUES, STATUSES
+from burstlab.cli.epilogues import ALL, EPILOGUES, STATUSES
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +40,26 @@ def test_the_end_of_a_help(name, burstlab):
     assert tokens[: 1 + len(name.split())] == ["burstlab", *name.split()]
     if name != "kernel":
         app.parse_args(tokens[1:], exit_on_error=False, print_error=False)
+
+
+@pytest.mark.parametrize("line", [[], ["-h"], ["--help"]])
+def test_the_overview_lists_every_command_with_its_first_sentence(line, burstlab):
+    listed = " ".join(burstlab(*line).out.split())
+    for name, command in app.resolved_commands().items():
+        if not name.startswith("-") and name != "version":
+            first = command.help.split("\n\n")[0]
+            assert f" {name} {' '.join(first.split())}" in listed
+    assert " ".join(str(ALL).split()) in listed
+
+
+def test_the_overview_loads_no_command():
+    code = (
+        "import sys\n"
+        "from burstlab.cli.overview import overview\n"
+        "overview()\n"
+        "assert not {'cyclopts', 'rich', 'numpy', 'burstlab.cli.run'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_statuses_are_those_of_the_page(burstlab):

@@ -27,8 +27,7 @@ PLAIN = [
 ]
 
 NOT_PLAIN = [
-    [],
-    ["--help"],
+    ["--help", "run"],
     ["run"],
     ["run", ""],
     ["run", "--help"],

@@ -14,6 +14,7 @@ from cyclopts.help import format_usage
 # The types of the flags of `run.py` are named by it, and found when they are looked at.
 from burstlab.cli import flags as flags
 from burstlab.cli.epilogues import ALL, EPILOGUES
+from burstlab.cli.overview import ABOUT, TASKS, name_of
 from burstlab.errors import InputError
 
 
@@ -26,26 +27,17 @@ def _version() -> str:
 app = App(
     name="burstlab",
     suppress_keyboard_interrupt=False,
-    help="A laboratory for TCP over optical burst-switched networks.",
+    help=ABOUT,
     version=_version,
     version_flags=["--version"],
     help_epilogue=ALL,
     # What has no task is listed last.
     group_commands=Group("Help and version", sort_key=99),
 )
-#: The commands by task, in the order in which the help lists them.
-_TASKS = {
-    "Start": ("page:demo", "run:run", "page:view", "study:study", "examples:examples"),
-    "Look at results": ("results:results", "plot:plot", "page:play", "export:export"),
-    "Ask why": ("what_if:what_if", "blame:blame", "size:size"),
-    "Reproduce papers": ("listing:list_", "reproduce:reproduce", "model:model", "dataset:dataset"),
-    "Check what you bring": ("check:check", "check:schema", "topology:topology", "oracle:oracle"),
-    "Run programs over a kernel": ("kernel:kernel", "live:live"),
-}
-for _rank, (_task, _commands) in enumerate(_TASKS.items()):
+for _rank, (_task, _commands) in enumerate(TASKS.items()):
     _group = Group(_task, sort_key=_rank)
     for _place, _command in enumerate(_commands):
-        _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
+        _name = name_of(_command)
         # The group `kernel` has commands of its own, and says by itself what is at the end.
         _at_the_end = {} if _name == "kernel" else {"help_epilogue": str(EPILOGUES[_name])}
         app.command(
@@ -77,9 +69,6 @@ def call(given: Sequence[str]) -> object:
     InputError
         If the line cannot be read, and whatever the command raises.
     """
-    if not given or given[0] in ("-h", "--help"):
-        # What is listed tells what each command does, as its file says.
-        app.resolved_commands()
     try:
         return app(given, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

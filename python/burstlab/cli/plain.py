@@ -27,7 +27,9 @@ def read(given: Sequence[str]) -> Callable[[], object] | None:
     given
         What stands behind ``burstlab``.
     """
-    if not given or given[0] != "run":
+    if list(given) in ([], ["-h"], ["--help"]):
+        return _print_overview
+    if given[0] != "run":
         return None
     from burstlab.cli.run import run
 
@@ -42,6 +44,12 @@ def read(given: Sequence[str]) -> Callable[[], object] | None:
         elif word not in flags or not _take(found, flags[word], kinds[flags[word]], words):
             return None
     return partial(run, *files, **found) if len(files) == 1 and files[0] else None
+
+
+def _print_overview() -> None:
+    from burstlab.cli.overview import overview
+
+    print(overview())
 
 
 def _take(found: dict[str, Any], name: str, kind: str, words: Iterator[str]) -> bool:
