@@ -40,6 +40,7 @@ def audited(document: Document, where: Path) -> Audit:
     return audit
 
 
+@pytest.mark.slow
 def test_every_number_is_what_the_traces_say(tmp_path):
     problems, seen, done = [], set(), set()
     for number in range(COUNT):
@@ -52,6 +53,7 @@ def test_every_number_is_what_the_traces_say(tmp_path):
         assert seen - done == set(exempt.BOUNDED), "computed again, or bounded for a reason"
 
 
+@pytest.mark.slow
 def test_every_number_of_connections_in_both_directions(tmp_path):
     problems, carried = [], 0
     for number in range(COUNT // 4):

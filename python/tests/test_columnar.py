@@ -71,6 +71,7 @@ def read(path: Path, *which: Any) -> Table:
     return Table(File(path).read(*which))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(tables(), tables())
 def test_arrow_reads_what_we_write_and_so_do_we(first, second):
@@ -84,6 +85,7 @@ def test_arrow_reads_what_we_write_and_so_do_we(first, second):
     assert pq.read_metadata(path).metadata == {b"a key": b"its value"}
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     tables(),

@@ -47,6 +47,11 @@ KINDS: dict[str, Any] = {
     "smoltcp both ways": {"stack": "smoltcp", "reverse": {"bytes": "60 KB", "reply": True}},
     "live": None,
 }
+#: The same; one of them is tried in every run of the tests.
+EVERY = [
+    kind if kind == "classic" else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS
+]
+LIVE = pytest.param("live", marks=pytest.mark.slow)
 STACKS = ("quinn", "quinn bbr", "noq", "quiche", "smoltcp")
 BOTH_WAYS = ("quinn both ways", "smoltcp both ways")
 
@@ -118,7 +123,7 @@ def looked_at(burstlab, where, words, file):
     return answer.status == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 def test_every_export_plot_and_view_works_or_is_refused(burstlab, results, kind, tmp_path):
     where, refused = results(kind), set()
     page = ["view", "--export", str(tmp_path / "page.html")]
@@ -131,7 +136,7 @@ def test_every_export_plot_and_view_works_or_is_refused(burstlab, results, kind,
     assert refused == {"load"} | third_party | ({"flowmon"} if kind == "live" else set())
 
 
-@pytest.mark.parametrize("kind", [*STACKS, "live"])
+@pytest.mark.parametrize("kind", [*STACKS, LIVE])
 def test_what_a_third_party_does_not_tell_is_null_and_not_written(results, kind, tmp_path):
     result = bl.read(results(kind))
     rows = result.cwnd.to_pylist()
@@ -190,7 +195,7 @@ def in_capture(file: Path) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("kind", [*STACKS, "live"])
+@pytest.mark.parametrize("kind", [*STACKS, LIVE])
 def test_a_capture_has_what_third_parties_sent(burstlab, results, kind, tmp_path):
     where = results(kind, datagrams=True)
     result = bl.read(where)
@@ -236,7 +241,7 @@ def test_a_capture_has_both_directions_of_a_connection(burstlab, results, kind, 
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-@pytest.mark.parametrize("kind", [*STACKS, "live"])
+@pytest.mark.parametrize("kind", [*STACKS, LIVE])
 def test_tshark_reads_and_decrypts_it(burstlab, results, kind, tmp_path):
     file = tmp_path / "sender.pcapng"
     assert burstlab("export", results(kind, datagrams=True), "--out", file).status == 0

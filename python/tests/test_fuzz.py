@@ -17,6 +17,7 @@ DATA = Path(__file__).parent / "data" / "hostile"
 FIRST, COUNT = 1, 200
 
 
+@pytest.mark.slow
 def test_drawn_scenarios_run_or_are_refused(tmp_path: Path) -> None:
     counts, failed = failures(range(FIRST, FIRST + COUNT), tmp_path, runs_s=0.2)
     assert not failed, "\n".join(failed)

@@ -34,6 +34,7 @@ if not BUILT:
         "no kernel: tests of live hosts are skipped (burstlab kernel build)", stacklevel=1
     )
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel was built: burstlab kernel build")
+pytestmark = pytest.mark.slow
 
 BULK = [sys.executable, "-m", "burstlab.live.bulk"]
 EXAMPLES = Path(__file__).parents[2] / "examples"

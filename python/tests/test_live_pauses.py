@@ -17,7 +17,7 @@ from burstlab.live import kernels, live
 from burstlab.live.shared_kernel import beside, sender_of
 from burstlab.storage.parquet import read_table
 
-pytestmark = needs_kernel
+pytestmark = [needs_kernel, pytest.mark.slow]
 
 #: Seeds of short transfers, and the quantile of Student's t of 19 degrees for 95 %.
 SEEDS, T_19 = range(1, 21), 2.093

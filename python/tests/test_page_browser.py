@@ -18,7 +18,7 @@ from burstlab.page import Server, player, viewer
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

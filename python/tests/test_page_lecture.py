@@ -22,7 +22,7 @@ from burstlab.page.touring import SCENES, STEPS
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 VIEW = "window.burstlab.view"
 

@@ -170,6 +170,7 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path, monkey
     assert {name for name in differing if full.get(name) == "holds"} <= SHORT
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_nothing(burstlab, tmp_path):
     """With two there are two papers at a time, and the later one here is the sooner done."""
     targets = ("yu2004/fig4b", "yu2004/fig2a", "lu-hunter/fig2")
@@ -192,6 +193,7 @@ def test_the_number_of_workers_changes_nothing(burstlab, tmp_path):
     assert names == [target["target"] for target in documents[0]["targets"]]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_targets_of_all_papers(tmp_path):
     """Those that were done are in the report, and none goes on."""
     targets = ("yu2004/fig2a", "lu-hunter/fig8", "martinez-yelmo/fig2")

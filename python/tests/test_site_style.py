@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from chromium import chromium, needs_chromium
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 #: Colours of the theme of the site (Furo), by which blocks of output have to be readable.
 THEMES = {

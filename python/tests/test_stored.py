@@ -101,6 +101,7 @@ def test_scenarios_of_the_package_are_stored_whole(path):
     assert bl.resolve(stored) == stored
 
 
+@pytest.mark.slow
 def test_random_scenarios_are_stored_whole():
     ran = valid = 0
     for seed in range(DRAWN):
