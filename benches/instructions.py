@@ -2,8 +2,9 @@
 
 Runs `crates/bench` under callgrind, each case with two simulated times: the
 difference of the instructions over the difference of the packets is free of start-up. Such counts
-are repeatable where times are not. A count that differs from benches/instructions.toml by more than
-2 % either way ends the run with exit code 1: what was gained is recorded too (`--record`).
+are repeatable where times are not. benches/instructions.toml has the fast paths,
+benches/cliffs.toml one feature more in each row. A count that differs from them by more than 2 %
+either way ends the run with exit code 1: what was gained is recorded too (`--record`).
 
 The counts belong to a version of rustc and a target; with others they are printed and not judged.
 Where valgrind is missing it is installed on a CI machine, if that can be done, and nothing is
@@ -26,7 +27,7 @@ from typing import Any
 from scenario import document
 
 HERE = Path(__file__).parent
-RECORD = HERE / "instructions.toml"
+RECORDS = (HERE / "instructions.toml", HERE / "cliffs.toml")
 ENGINE = HERE.parent / "target" / "release" / "engine"
 TOLERANCE = 0.02
 # The C library picks its copying loops by processor; these are there on every x86-64.
@@ -46,24 +47,26 @@ def main() -> None:
     if reason := missing():
         print(f"NOT COUNTED: instructions per packet: {reason}")
         return
-    recorded = tomllib.loads(RECORD.read_text())
-    names = [name for name in recorded["cases"] if chosen.only in (None, name)]
+    records = [tomllib.loads(path.read_text()) for path in RECORDS]
+    every = {name: case for one in records for name, case in one["cases"].items()}
+    names = [name for name in every if chosen.only in (None, name)]
     if not names:
-        options.error(f"no case is called {chosen.only}: {', '.join(recorded['cases'])}")
-    # Beside the extension, though that is not built, what both need has the same features, and is
-    # compiled once.
+        options.error(f"no case is called {chosen.only}: {', '.join(every)}")
+    # Together with the extension, though that is not built, dependencies of both have the same
+    # features, and are compiled once.
     packages = ["-p", "burstlab-bench", "-p", "burstlab-python", "--bin", "engine"]
     subprocess.run(["cargo", "build", "-q", "--locked", "--release", *packages], check=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        cases = [recorded["cases"][name] for name in names]
+        cases = [every[name] for name in names]
         counts = dict(zip(names, pool.map(per_packet, cases), strict=True))
     compiler = version()
-    same = compiler == {key: recorded[key] for key in compiler}
-    moved = report(counts, recorded["cases"])
+    same = all(compiler == {key: one[key] for key in compiler} for one in records)
+    moved = report(counts, every)
     if chosen.record:
-        record({**recorded["cases"]}, counts, compiler)
+        for path in RECORDS:
+            record(path, counts, compiler)
     elif not same:
-        print(f"The record was made with {recorded['rustc']} for {recorded['target']};")
+        print(f"The record was made with {records[0]['rustc']} for {records[0]['target']};")
         print(f"this is {compiler['rustc']} for {compiler['target']}: nothing is judged.")
     elif moved:
         print(
@@ -101,19 +104,21 @@ def per_packet(case: Mapping[str, Any]) -> float:
     """Instructions per delivered packet between the two simulated times of a case."""
     with tempfile.TemporaryDirectory() as scratch:
         scenario = Path(scratch) / "scenario.json"
-        told = document(case["scenario"], case.get("flows", 0)) | case.get("with", {})
-        scenario.write_text(json.dumps(told))
-        runs = [count(scenario, str(length)) for length in case["durations"]]
+        whole = document(case["scenario"], case.get("flows", 0)) | case.get("with", {})
+        if "first" in case:
+            whole["flows"][0] |= case["first"]
+        scenario.write_text(json.dumps(whole))
+        runs = [count(scenario, length, case.get("trace", "")) for length in case["durations"]]
     (packets, instructions), (more_packets, more_instructions) = runs
     return (more_instructions - instructions) / (more_packets - packets)
 
 
-def count(scenario: Path, duration: str) -> tuple[int, int]:
-    """Delivered packets and instructions of one run."""
+def count(scenario: Path, duration: str, trace: str) -> tuple[int, int]:
+    """Delivered packets and instructions of one run with these traces."""
     totals = scenario.with_suffix(".out")
     command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={totals}"]
     output = subprocess.check_output(
-        [*command, str(ENGINE), str(scenario), duration], env=ENVIRONMENT, text=True
+        [*command, str(ENGINE), str(scenario), duration, trace], env=ENVIRONMENT, text=True
     )
     lines = totals.read_text().splitlines()
     summary = next(line for line in lines if line.startswith(("summary:", "totals:")))
@@ -123,30 +128,31 @@ def count(scenario: Path, duration: str) -> tuple[int, int]:
 def report(counts: Mapping[str, float], cases: Mapping[str, Any]) -> list[str]:
     """Print the table; return the cases that have moved."""
     moved = []
-    print(f"{'instructions per delivered packet':<34} {'recorded':>9} {'counted':>9} {'change':>8}")
+    titles = ("recorded", "counted", "change", "times base")
+    print(f"{'instructions per delivered packet':<38}" + "".join(f"{one:>11}" for one in titles))
     for name, counted in counts.items():
         before = cases[name]["instructions"]
         change = counted / before - 1
         if abs(change) > TOLERANCE:
             moved.append(name)
-        print(f"{cases[name]['what']:<34} {before:>9.1f} {counted:>9.1f} {change:>+8.2%}")
+        base = cases[name].get("base")
+        times = f"{counted / counts[base]:>11.1f}" if base in counts else ""
+        print(f"{cases[name]['what']:<38}{before:>11.1f}{counted:>11.1f}{change:>+11.2%}{times}")
     return moved
 
 
-def record(
-    cases: Mapping[str, Any], counts: Mapping[str, float], compiler: Mapping[str, str]
-) -> None:
+def record(path: Path, counts: Mapping[str, float], compiler: Mapping[str, str]) -> None:
     """Write the counts in place of those on record; all else in the file stays as it is."""
-    text = RECORD.read_text()
+    text = path.read_text()
+    before = tomllib.loads(text)
     for key, value in compiler.items():
-        before = tomllib.loads(text)[key]
-        text = text.replace(f'{key} = "{before}"', f'{key} = "{value}"', 1)
-    for name, counted in counts.items():
+        text = text.replace(f'{key} = "{before[key]}"', f'{key} = "{value}"', 1)
+    for name in before["cases"].keys() & counts.keys():
         head, body = text.split(f"[cases.{name}]\n", 1)
-        before = f"instructions = {cases[name]['instructions']}\n"
-        body = body.replace(before, f"instructions = {counted:.1f}\n", 1)
+        old = f"instructions = {before['cases'][name]['instructions']}\n"
+        body = body.replace(old, f"instructions = {counts[name]:.1f}\n", 1)
         text = f"{head}[cases.{name}]\n{body}"
-    RECORD.write_text(text)
+    path.write_text(text)
 
 
 if __name__ == "__main__":
