@@ -10,7 +10,8 @@ from burstlab import _core, again
 from burstlab.errors import InputError
 from burstlab.page.serving import Page
 from burstlab.page.showing import Shown, page_about, watched
-from burstlab.results import TRACES, Result, read, version_of
+from burstlab.results import TRACES, Result, read
+from burstlab.storage.result_directory import version_of
 
 
 def viewer(
