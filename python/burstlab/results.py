@@ -63,7 +63,7 @@ class Replication:
     Attributes
     ----------
     summary
-        Counters, flows, fingerprint and warnings, as the engine reports them.
+        Counters, flows, fingerprint and warnings of the engine.
     tables
         The recorded tables, by name.
     """
@@ -132,8 +132,7 @@ class Result:
     def packets(self) -> Table:
         """One row per transmission of a packet or an ACK; needs ``trace=("packets",)``.
 
-        Times are whole picoseconds (``uint64``): ``sent_ps``, and ``arrived_ps``, which is missing
-        for a packet that was lost.
+        ``sent_ps`` and other times are in picoseconds; those after a loss are missing.
         """
         return self.table("packets")
 
@@ -169,7 +168,7 @@ class Result:
 
     @property
     def histograms(self) -> Table:
-        """One row per class of a histogram of a mesh: ``of``, smallest ``value``, ``count``."""
+        """One row per class of a histogram of a mesh, with smallest ``value`` and ``count``."""
         return self.table("histograms")
 
     @property
@@ -553,7 +552,9 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
         )
         marks = marks_of(version, seed, summaries)
         check_scenario(where, scenario, document, version)
-        store = Store.open(where, there, document["tables"], marks, numbers, sums.told(document))
+        store = Store.open(
+            where, there, document["tables"], marks, numbers, sums.recorded(document)
+        )
     except InputError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:

@@ -30,7 +30,7 @@ app = App(
     version=_version,
     version_flags=["--version"],
     help_epilogue=ALL,
-    # What has no task is listed last.
+    # Commands without a task are listed last.
     group_commands=Group("Help and version", sort_key=99),
 )
 #: The commands by task, in the order in which the help lists them.
@@ -70,7 +70,7 @@ def call(given: Sequence[str]) -> object:
     Parameters
     ----------
     given
-        What stands behind ``burstlab``.
+        The arguments after ``burstlab``.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def call(given: Sequence[str]) -> object:
         If the line cannot be read, and whatever the command raises.
     """
     if not given or given[0] in ("-h", "--help"):
-        # What is listed tells what each command does, as its file says.
+        # The list shows one line of each command, from its file.
         app.resolved_commands()
     try:
         return app(given, exit_on_error=False, print_error=False, result_action="return_value")
@@ -87,7 +87,7 @@ def call(given: Sequence[str]) -> object:
 
 
 def _fix(error: CycloptsError) -> str:
-    """Return which help tells more, and the usage line of the command."""
+    """Return the help command to run next, and the usage line of the command."""
     chain = list(error.command_chain or ())
     if not chain:
         return "burstlab --help lists what there is"

@@ -209,4 +209,4 @@ def _ran(
             log.heard.append((at, row["seq"]))
         elif row["bytes"] > 0 or row["flags"] & FIN:
             log.segments.append((at, row["seq"], row["bytes"]))
-    return log, int(done.told["begun_ns"]) + first_ns
+    return log, int(done.outcome["begun_ns"]) + first_ns

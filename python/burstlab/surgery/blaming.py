@@ -46,7 +46,7 @@ class Blame:
         One row per burst that was priced, the dearest in time and then in bytes first: ``burst``,
         ``direction`` as in the table ``bursts``, ``lost_ps`` the instant at which its loss was
         certain, ``cause``, ``node``, ``connections`` aboard; ``bytes`` that connections would have
-        had more at their receivers at the end if it alone had lived, and ``seconds`` that finite
+        had more at their receivers at the end if only it had arrived, and ``seconds`` that finite
         transfers would have taken less, each up to the end of the run; of these
         ``bytes_indirect``, ``seconds_indirect`` of connections with nothing in it; ``different``
         connections fare otherwise, ``different_indirect`` of them with nothing in it. Negative:
