@@ -109,7 +109,7 @@ def _choice(table: str, name: str, word: str) -> str | None:
 
 
 def _named(table: str, name: str, fix: str) -> str:
-    """Return the fix for a name that is not a field of this table, but of others."""
+    """Return the fix for a name that belongs to a field of another table."""
     if not fix.startswith("use one of"):
         return fix  # It is nearly the name of a field that is there.
     here = _plain(table)

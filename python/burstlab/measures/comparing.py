@@ -40,7 +40,7 @@ from burstlab.studies import read as read_study
 from burstlab.studies.metrics import Reader, every
 from burstlab.studies.rows import groups, paths
 
-#: What runs of a group share: the settings of their point as JSON, and their scheme.
+#: The common key of runs of a group: the settings of their point as JSON, and their scheme.
 Key: TypeAlias = tuple[str, str]
 
 #: The file of a study.

@@ -38,7 +38,6 @@ class Scene:
         The command that records it for good; empty if there is none.
     note
         A further remark.
-        What else is to be said of it.
     replication
         Which repetition, from 0.
     places

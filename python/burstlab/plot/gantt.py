@@ -25,7 +25,7 @@ MOST_BURSTS = 4000
 
 _DELIVERED = theme.Sign("delivered", theme.FIRST, "square")
 _LOST = theme.Sign("lost further on", theme.AGAIN, "square")
-_UNDER_WAY = theme.Sign("under way", theme.PENDING, "square")
+_UNDER_WAY = theme.Sign("in the network", theme.PENDING, "square")
 _REFUSED = theme.Sign("refused here", theme.LOST, "square")
 _TAKEN = theme.Sign("lost here", theme.LOST, "square")
 _OFFSET = theme.Sign("offset time", theme.INK, theme.SOLID)

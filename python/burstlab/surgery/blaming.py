@@ -287,7 +287,7 @@ def blame(
         "priced": len(places),
         "horizon_s": horizon_ps * 1e-12 if horizon_ps is not None else None,
     }
-    assert tuple(asked) == _ASKED, "the question is told by other fields"
+    assert tuple(asked) == _ASKED, "the question has other fields"
     if out is not None:
         refuse_prices(Path(out), asked if resume else {})
     with Ledger.at(out, _marks(run, lost, horizon_ps), resume=resume) as ledger:

@@ -7,8 +7,8 @@ const KINDS = ["data", "ACKs", "others"];
 // Number of classes of bursts in the description of a fibre.
 const CLASSES = 6;
 
-/** What happens to bursts that go no further from a node, for these causes of losses, of which
- * `takes` take bursts whether or not a wavelength is free. */
+/** The fate of bursts that go no further from a node, for these causes of losses; the causes in
+ * `takes` drop bursts whether or not a wavelength is free. */
 export function ending({ slots, path, takes }, causes) {
   if (slots) return "dropped";
   return path || causes.some((cause) => takes.includes(cause)) ? "lost" : "refused";
