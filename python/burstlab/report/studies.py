@@ -289,7 +289,7 @@ def _parameters(study: Study) -> dict[str, Any]:
     }
     rows = [(path, _text(value)) for path, value in flat(own, "").items()]
     rows.insert(0, ("design", ", ".join(plan.designs) or "one point"))
-    rows += [(f"files.{name}", one) for name, one in plan.files.rows()]
+    rows += [(f"files.{name}", one) for name, one in plan.files.described()]
     rows.append(("metrics", ", ".join(plan.metrics) if plan.metrics else "every single number"))
     resolved = study.scenario(0, plan.names[0])
     return {
