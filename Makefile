@@ -35,8 +35,8 @@ help: ## show this list
 demo: setup ## set up, then reproduce a small part of a paper: data, figures and a report in out/demo
 	$(BIN)/burstlab reproduce yu2004/fig2a yu2004/fig3 yu2004/table1 --quick --out out/demo
 	@echo "The report: $(CURDIR)/out/demo/report.html"
-	@echo "Next: $(BIN)/burstlab demo                             a burst on its way to a loss, in the browser"
-	@echo "      $(BIN)/burstlab play                             TCP beside Burst TCP, under your hands"
+	@echo "Next: $(BIN)/burstlab demo                             a burst and its loss, in the browser"
+	@echo "      $(BIN)/burstlab play                             TCP compared with Burst TCP, with sliders"
 	@echo "      $(BIN)/burstlab reproduce yu2004 --quick         the rest of this paper"
 
 test: setup ## set up, then run the tests (Rust and Python), some eight minutes on two processors
@@ -59,8 +59,8 @@ kernel: $(VENV)/.deps ## build the kernel of live hosts, of a source that is ins
 # STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
 QUICHE = $(if $(STACKS),--features burstlab-stacks/$(STACKS))
 HOSTS  = --locked $(foreach name,stacks seeded net tls laws quinn-bulk,-p burstlab-$(name)) $(QUICHE)
-# What lints in `cargo clippy` is a compiler, which can as well compile what is tested: the crates of
-# others, which take most of the time, are then compiled once and not checked before.
+# The linter in `cargo clippy` is a compiler, which can also compile the tests. Third-party crates
+# take most of the time; so they are compiled once and not checked before.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 
 stacks: setup ## build the extension anew with the third-party QUIC and TCP stacks (Rust 1.91; STACKS=quiche)

@@ -29,7 +29,7 @@ SCENARIO: Mapping[str, Any] = {
 
 TRACE = ("bursts", "cwnd", "ledger")
 
-#: What is shown of the run, in seconds of it, and how much slower it goes.
+#: The part of the run that is shown, in seconds, and how much slower it is.
 BEGIN, END, SLOWER = 5.2, 11.2, 2.5
 #: After the last instant the picture stands for so many seconds.
 HOLD = 2.0

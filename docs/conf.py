@@ -57,7 +57,7 @@ html_theme_options = {
 
 LOGGER = logging.getLogger(__name__)
 
-#: What a page would load from elsewhere; links to click on are no such thing.
+#: References that a page would load from elsewhere; links to click on are not among them.
 FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe)[^>]* src=\"https?:|<link[^>]* href=\"https?:")
 
 

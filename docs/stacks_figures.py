@@ -111,7 +111,7 @@ def questions(file: Path) -> dict[str, Any]:
                 "most": max(time for time in times if isfinite(time)),
             }
             for (asked, series, x, sender), times in sorted(points.items())
-            # What does not end in most runs has no median.
+            # A point whose transfers do not end in most runs has no median.
             if asked == question and isfinite(median(times))
         ]
         if rows:

@@ -47,9 +47,9 @@ def main(arguments: Sequence[str]) -> int:
                 shutil.copy(Path(arguments[0]) / "today" / f"{name}.csv", KEPT)
     for figure, (axes, title, names) in FIGURES.items():
         spec = specification(curve_chart(_panels(names), axes))
-        told = f"burstlab {version} reproduce today/stacks today/ends --full, seed 2026"
+        source = f"burstlab {version} reproduce today/stacks today/ends --full, seed 2026"
         spec["title"] = {
-            "text": title, "subtitle": [told], "anchor": "start",
+            "text": title, "subtitle": [source], "anchor": "start",
             "fontSize": 15, "subtitleFontSize": 11, "offset": 14,
         }  # fmt: skip
         print(write(spec, IMAGES / f"{figure}.png"))

@@ -4,8 +4,8 @@
 >>> result = bl.run("scenario.toml", seed=1)  # doctest: +SKIP
 >>> result.flows.to_pandas()  # doctest: +SKIP
 
-What there is stands in ``__init__.pyi`` alone, a line a name. Each is imported on first use: the
-command line answers --help without numpy.
+The names of the package stand in ``__init__.pyi`` alone, one a line. Each is imported on first
+use, so the command line answers ``--help`` without numpy.
 """
 
 from __future__ import annotations

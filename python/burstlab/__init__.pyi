@@ -1,4 +1,4 @@
-"""What `burstlab` offers: the one list, for type checkers and for the package itself."""
+"""The names that `burstlab` offers: the one list, for type checkers and for the package itself."""
 
 from burstlab import statistics as statistics
 from burstlab._core import __version__ as __version__

@@ -24,7 +24,7 @@ _OF_NO_POINT = ("files", "metrics", "schemes", "warmup")
 
 
 class Points(Protocol):
-    """What a command names of the plan of a study."""
+    """The parts of a study's plan that a command names."""
 
     @property
     def names(self) -> Sequence[str]:

@@ -1,7 +1,7 @@
-"""Classes of Python that scenarios name: from files into scenarios, and from there into runs.
+"""Python classes that scenarios name: from files into scenarios, and from there into runs.
 
-A file is read and looked at without being executed. What is executed is the text that the resolved
-scenario holds, anew in each run.
+A file is read and parsed without being executed. Each run executes the text that the resolved
+scenario holds.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ METHODS = ("on_ack", "on_loss", "on_timeout")
 #: All that a law may have; a detector has the first three.
 OF_A_LAW = (*METHODS, "on_mark", "on_timer", "pacing_rate", "next_timer")
 
-#: What `load` answers: what makes an instance, which methods it has, and whether it rules slow
-#: start.
+#: The result of `load`: a function that makes an instance, which methods the class has, and whether
+#: it rules slow start.
 Loaded = tuple[Callable[[], Any], list[bool], bool]
 
 
@@ -38,17 +38,17 @@ _NUMBERS = itertools.count()
 
 
 def place(document: dict[str, Any], files: NamedFiles) -> None:
-    """Write the paths of files in full, or the text of a file that came with a result or the like.
+    """Write the full paths of files, or the text of a file that came with a result or a study.
 
-    The text is written too where the files are those of a plan. Code that is written in a scenario
-    itself is executed only where that is allowed. Changes the document.
+    For the files of a plan the text is written too. Code inside a scenario is executed only with
+    permission. Changes the document.
 
     Parameters
     ----------
     document
         A scenario.
     files
-        What it names.
+        The files that it names.
     """
     for path, given in _given(document):
         name = given.get("file")
@@ -140,7 +140,7 @@ def refuse(where: str | None, *, allow: bool) -> None:
 
 
 def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
-    """Execute the text of a file and return what makes instances of a class in it.
+    """Execute the text of a file and return a function that makes instances of a class in it.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
     name
         The class.
     options
-        What its constructor is given, as JSON.
+        The arguments of its constructor, as JSON.
 
     Raises
     ------
     ClassError
-        If it is no such class; the engine passes it on.
+        If the text has no such class; the engine passes the error on.
     """
     from burstlab import control
     from burstlab._core import ClassError
@@ -178,7 +178,7 @@ def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
     usual = [getattr(base, method) for method in methods]
     has = [mine is not None and mine is not one for mine, one in zip(own, usual, strict=True)]
     _check_timer(dict(zip(methods, has, strict=True)), file, name)
-    # What is not there, and what the base class does, the engine does by itself.
+    # The engine itself does the work of missing methods, and of those of the base class.
     slow = bool(getattr(found, "rules_slow_start", False))
 
     def make() -> Any:
@@ -309,7 +309,7 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
     for method in methods:
         if not callable(getattr(found, method, found)):
             raise ClassError(f"{file}: {name}.{method} is not a function", "make it one")
-    # That a class only paces is no mistake; what is told is what most have.
+    # A class that only paces is allowed; the message names the methods that most classes have.
     enough, needed = (methods, METHODS) if kind == "law" else (METHODS[2:], METHODS[2:])
     if not any(hasattr(found, method) for method in enough):
         fix = f"write def {needed[-1]}(self, event)"

@@ -8,9 +8,10 @@ A class in a file of its own becomes the window law of a scenario, or its detect
     window_law = "python"
     window_law_class = { file = "laws/scalable.py", class = "Scalable" }
 
-Each connection has an instance of its own. It is told what happened by an `Event` and answers;
-it must go by what it is told alone: no clock, no chance, nothing shared between connections, whose
-order in time is not defined. The page docs/howto/python-control.md has an example and the cost.
+Each connection has an instance of its own. An `Event` reports what happened, and the class answers.
+It must depend on these events alone: no clock, no random numbers, and nothing shared between
+connections, whose order in time is not defined. The page docs/howto/python-control.md has an
+example and the cost.
 """
 
 from __future__ import annotations
@@ -19,29 +20,29 @@ from burstlab._core import Event, Round
 
 __all__ = ["FALSE", "GENUINE", "CongestionControl", "Detector", "Event", "Round"]
 
-#: What a detector answers to a time-out that means congestion.
+#: The answer of a detector to a time-out that means congestion.
 GENUINE = "genuine"
 
-#: What a detector answers to a time-out after one lost burst.
+#: The answer of a detector to a time-out after one lost burst.
 FALSE = "false"
 
 
 class CongestionControl:
-    """A window law; as it stands, that of RFC 5681.
+    """A window law; without overrides, that of RFC 5681.
 
-    Loss recovery, slow start, the time-out and its detector are other axes, which go on as the
-    scenario says; with ``variant = "linux"`` they are those of Linux 6.12, whose sender asks more:
-    `on_mark`, `pacing_rate`, `next_timer` and `on_timer`, where a class has them. So it is not
-    asked while losses are repaired, nor of a time-out that a detector takes for false; and others
-    change the window too. What an event says of it is so.
+    Loss recovery, slow start, the time-out and its detector are set by the scenario. With
+    ``variant = "linux"`` they are those of Linux 6.12, whose sender also calls `on_mark`,
+    `pacing_rate`, `next_timer` and `on_timer`, if a class has them. That sender does not ask the
+    class while it repairs losses, nor at a time-out that a detector takes for false. Other parts of
+    it change the window too; the event has the window in force.
 
-    A method answers a number of segments, or both congestion window and threshold as a pair
-    ``(cwnd, ssthresh)``, which hold as they are (cwnd at least 1, ssthresh at least 2).
+    A method returns a number of segments, or congestion window and threshold as a pair
+    ``(cwnd, ssthresh)``. They are used as they are (cwnd at least 1, ssthresh at least 2).
 
     Attributes
     ----------
     rules_slow_start
-        Whether `on_ack` is asked below the threshold too, in place of slow start.
+        Whether `on_ack` is called below the threshold too, in place of slow start.
     """
 
     rules_slow_start = False
@@ -72,7 +73,7 @@ class CongestionControl:
         """
         return event.window / 2.0
 
-    # What follows is asked by the sender of Linux alone (``variant = "linux"``).
+    # Only the Linux sender calls the following methods (``variant = "linux"``).
 
     def on_mark(self, event: Event) -> float | tuple[float, float]:
         """Return what remains of ``event.window`` after an echo of a mark, once a window."""
@@ -101,18 +102,19 @@ class CongestionControl:
 
 
 class Detector:
-    """A detector of false time-outs: it judges, and is kept informed to do so.
+    """A detector of false time-outs: it judges each time-out, and hears of ACKs and losses.
 
-    A time-out below ``detector_window_min`` is genuine whatever it says. What comes after a false
-    one is that of every detector: half the window, all outstanding sent again, no back-off.
+    A time-out below ``detector_window_min`` is genuine, whatever it answers. The reaction to a
+    false one is the same for every detector: half the window, all outstanding segments
+    retransmitted, no back-off.
     """
 
     def on_ack(self, event: Event) -> object:
-        """Take notice of an ACK of new data; what it answers is ignored."""
+        """Take notice of an ACK of new data; the returned value is ignored."""
 
     def on_loss(self, event: Event) -> object:
-        """Take notice of a loss that duplicate ACKs found in a window of ``event.window``."""
+        """Take notice of a loss that duplicate ACKs reported in a window of ``event.window``."""
 
     def on_timeout(self, event: Event) -> str:
-        """Judge a time-out: answer `GENUINE` or `FALSE`."""
+        """Judge a time-out: return `GENUINE` or `FALSE`."""
         return GENUINE

@@ -69,15 +69,15 @@ def read(
 
 
 def expand(document: dict[str, Any], files: NamedFiles) -> None:
-    """Put the weights of each ``file`` of a matrix in the place of the name of the file.
+    """Replace the name of each ``file`` of a matrix by its weights.
 
     Parameters
     ----------
     document
-        A scenario whose ``network.file`` was read before; changed in place. Left alone where the
+        A scenario whose ``network.file`` was read before; changed in place. Left unchanged if the
         engine has to refuse it anyway.
     files
-        What it names.
+        The files that it names.
     """
     entries = document.get("demand")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):

@@ -1,4 +1,4 @@
-"""The errors a user can cause, each of which says what to change."""
+"""The errors that a user can cause; each says how to fix it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 from burstlab.printable import brief
 
-#: A disk, a quota, or what a file may hold, is full.
+#: A disk, a quota or the largest size of a file is used up.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-#: How a fix says in Python what a flag says on the command line: ``(--force, force=True)``, or
-#: behind it, ``--trace cwnd (trace=("cwnd",))``.
+#: The Python spelling of a fix that also names a flag: ``(--force, force=True)``, or after the
+#: flag, ``--trace cwnd (trace=("cwnd",))``.
 _ARGUMENT = r"[a-z_]+=(?:\([^()]*\)|[^()])*"
 _BESIDE = re.compile(rf"(\(--[\w-]+), {_ARGUMENT}\)")
 _BEHIND = re.compile(rf" \({_ARGUMENT}\)")
 
 
 def for_the_command_line(message: str) -> str:
-    """Return a message without how its fix is written in Python.
+    """Return a message without the Python spelling of its fix.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ def for_the_command_line(message: str) -> str:
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used: a file, a flag, a name.
+    """The user gave something that cannot be used: a file, a flag, a name.
 
     The command line prints the message and exits with status 2.
     """
 
 
 class ScenarioWarning(UserWarning):
-    """Something was assumed that a file does not say; the text names the file."""
+    """The program assumed something that a file does not say; the text names the file."""
 
 
 class NotRecorded(InputError, AttributeError):
-    """What is asked of a result was not recorded; `hasattr` answers that it is not there."""
+    """A result does not have the requested data; `hasattr` returns False for it."""
 
 
 class FieldError(InputError):
@@ -55,14 +55,14 @@ class FieldError(InputError):
     path
         Where the field is, for example ``network.link_rate`` or ``flows[0].start``.
     value
-        What was found there, as written.
+        The value that was found, as written.
     problem
-        What is wrong with it.
+        Why it is wrong.
     fix
-        What to write instead; there is always something.
+        The correction; there is always one.
     """
 
-    #: What is named where the whole of it is wrong.
+    #: The name of the document, for errors about the whole of it.
     document = "scenario"
 
     def __init__(self, path: str, value: object, problem: str, fix: str) -> None:
@@ -89,7 +89,7 @@ class MemoryExceeded(ScenarioError):
     Attributes
     ----------
     result
-        What was done until then, a `burstlab.Result`; None where nothing was.
+        The numbers until then, a `burstlab.Result`; None if nothing was recorded.
     """
 
     result: Any = None
@@ -107,9 +107,9 @@ class ControlError(InputError):
     Parameters
     ----------
     problem
-        What is wrong, where, and when in simulated time.
+        The fault, with its place and its simulated time.
     fix
-        What to do about it; may be empty.
+        How to correct it; may be empty.
     """
 
     def __init__(self, problem: str, fix: str = "") -> None:
@@ -122,7 +122,7 @@ class EngineError(RuntimeError):
     Parameters
     ----------
     what
-        What failed.
+        The condition that failed.
     place
         Where, in the sources of the engine.
     fingerprint
@@ -133,10 +133,10 @@ class EngineError(RuntimeError):
     Attributes
     ----------
     result
-        What was recorded until then, a `burstlab.Result`; of the run that failed, its tables and
-        the numbers until then. None where nothing was recorded.
+        The numbers until then, a `burstlab.Result`; for the run that failed, with its tables. None
+        if nothing was recorded.
     study
-        Of a study, a `burstlab.Study` of its points that were done; None elsewhere.
+        For a study, a `burstlab.Study` of the points that were finished; None elsewhere.
     """
 
     result: Any = None
@@ -167,9 +167,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     Parameters
     ----------
     kind
-        What the name should have been: ``"target"``, ``"trace"``, ...
+        The kind of name: ``"target"``, ``"trace"``, ...
     name
-        What was given.
+        The name that was given.
     known
         The names that exist.
     """

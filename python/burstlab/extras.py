@@ -1,7 +1,8 @@
-"""Packages that some of the work needs and an installation may lack.
+"""Optional packages that some functions need.
 
-``pip install burstlab`` brings what runs, studies, reproductions and the page need. What else there
-is belongs to an extra, which the error names with the line that installs it.
+``pip install burstlab`` installs all that runs, studies, reproductions and the page need. Each
+other package belongs to an extra. If one is missing, the error names the extra and the line that
+installs it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def extra(module: str, what: str, by: str = "") -> Any:
     module
         Its name, one of `EXTRAS`.
     what
-        What needs it, such as ``"to_polars()"``.
+        The function that needs it, such as ``"to_polars()"``.
     by
         The extra that brings it for that, where it is another one.
 

@@ -1,11 +1,10 @@
 """Connections of a demand from CSV or Parquet files: when, from where, to where, how much.
 
 A row is a connection. The columns are ``start`` in seconds, ``from`` and ``to``, names of edge
-nodes, and ``bytes`` of application data, in any order; others are passed over. Some other words for
-these columns are known. A list of flows as the simulator of HPCC takes it can be read too.
+nodes, and ``bytes`` of application data, in any order; other columns are ignored. Some other names
+of these columns are known. A list of flows of the HPCC simulator can be read too.
 
-The engine knows which nodes there are; what is judged here is whether each cell is what its column
-says.
+The engine knows the nodes. This module checks only whether each cell is valid for its column.
 """
 
 from __future__ import annotations
@@ -78,14 +77,14 @@ def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[lis
 
 
 def expand(document: dict[str, Any], files: NamedFiles) -> None:
-    """Put the rows of each ``file`` of connections in the place of the name of the file.
+    """Replace the name of each ``file`` of connections by its rows.
 
     Parameters
     ----------
     document
-        A scenario; changed in place. Left alone where the engine has to refuse it anyway.
+        A scenario; changed in place. Left unchanged if the engine has to refuse it anyway.
     files
-        What it names.
+        The files that it names.
     """
     entries = document.get("demand")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -163,11 +162,11 @@ def _hpcc(where: Path, content: bytes) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Read a list of flows of HPCC's simulator, whose columns have no names."""
     lines = [line.split() for line in decoded(content, where).splitlines()]
     rows = [(number, cells) for number, cells in enumerate(lines, start=1) if cells]
-    told = rows[0][1] if rows else []
-    if len(told) != 1 or not told[0].isdigit() or int(told[0]) != len(rows) - 1:
+    first = rows[0][1] if rows else []
+    if len(first) != 1 or not first[0].isdigit() or int(first[0]) != len(rows) - 1:
         problem = f"the first row is no number of flows that follow, of which there are {len(rows)}"
         fix = "write it, or save the table as CSV with start, from, to and bytes"
-        raise ScenarioError(f"{where}, line 1", " ".join(told)[:60], problem, fix)
+        raise ScenarioError(f"{where}, line 1", " ".join(first)[:60], problem, fix)
     for number, cells in rows[1:]:
         place = f"{where}, line {number}"
         if len(cells) != 6:

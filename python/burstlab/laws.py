@@ -1,4 +1,4 @@
-"""Window laws beside each other: `compare` runs them with the same random numbers."""
+"""Comparison of window laws: `compare` runs them with the same random numbers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 #: A law: the name of one that is built in, ``"FILE.py:CLASS"``, a class, or fields of ``tcp``.
 Law: TypeAlias = "str | type | Mapping[str, Any]"
 
-#: Laws that only the sender of Linux has, and what a class may have that only it asks.
+#: Laws that only the Linux sender has.
 OF_LINUX = ("cubic", "dctcp", "bbr", "bbr3")
 ASKED_BY_LINUX = ("pacing_rate", "next_timer")
 
-#: Fields that laws have in common, though profiles have other defaults of them.
+#: Fields that laws have in common, although profiles give them different defaults.
 SHARED = ("segment_size", "window")
 
-#: What is told of each law, in this order: name, unit, factor, and where it is in a summary.
+#: Printed measures of each law, in this order: name, unit, factor, and path in a summary.
 MEASURES: tuple[tuple[str, str, float, str], ...] = (
     ("goodput", "Mb/s", 1e-6, "flows.mean.goodput_bps"),
     ("segments sent again", "", 1.0, "flows.mean.retransmissions"),
@@ -51,9 +51,9 @@ class Laws:
     Attributes
     ----------
     study
-        Their runs, as a study with a scheme a law: all other numbers, and its tables.
+        Their runs, as a study with one scheme per law; it has all other numbers and the tables.
     names
-        The laws, in the order that they were given.
+        The laws, in the given order.
     """
 
     study: Study
@@ -62,9 +62,13 @@ class Laws:
     def estimates(self) -> list[dict[str, Any]]:
         """Return a row for each law and measure.
 
-        Each has ``law``, ``measure``, ``unit``, ``mean``, ``ci95`` (half the width of the 95 %
-        interval; None with one replication), ``n``, and over the first law ``ratio`` with
-        ``ratio_ci95``, paired run by run (None for the first, and where that has nothing).
+        Returns
+        -------
+        list of dict
+            Each has ``law``, ``measure``, ``unit``, ``mean``, ``ci95`` (half the width of the 95 %
+            interval; None with one replication) and ``n``. ``ratio`` and ``ratio_ci95`` compare
+            with the first law, paired run by run; they are None for the first law, and where the
+            first law's value is 0 or missing.
         """
         table = self.study.estimates.to_pylist()
         found = {(row["scheme"], row["metric"]): row for row in table}
@@ -97,12 +101,17 @@ class Laws:
     def plot(
         self, measures: Sequence[str] = ("goodput", "segments sent again", "time-outs")
     ) -> Any:
-        """Draw each measure, a row and a colour a law, with 95 % intervals (an Altair chart).
+        """Draw each measure with 95 % intervals: one row and one colour per law.
 
         Parameters
         ----------
         measures
-            Which, of those that `estimates` has.
+            Names of measures, of those that `estimates` has.
+
+        Returns
+        -------
+        altair.Chart
+            The figure.
         """
         import altair as alt
 
@@ -126,7 +135,7 @@ class Laws:
         return theme.configured(alt.hconcat(*panels, spacing=26))
 
     def __repr__(self) -> str:
-        """Return a line a law: its goodput, and that over the first law's."""
+        """Return a line for each law: its goodput, and the ratio to the first law's."""
         rows = [row for row in self.estimates() if row["measure"] == MEASURES[0][0]]
         width = max(map(len, self.names))
         lines = [f"{row['law']:{width}}  {_told(row)}{_over(row, self.names[0])}" for row in rows]
@@ -161,19 +170,19 @@ def compare(
     ----------
     laws
         At least two. Each is the name of a law or variant (``"reno"``, ``"sack"``, ``"cubic"``,
-        ``"bbr"``), a class of Python as of `burstlab.control`, the place of one
+        ``"bbr"``), a class as in `burstlab.control`, the place of one
         (``"laws/scalable.py:Scalable"``), or fields of ``tcp`` such as
-        ``{"variant": "sack", "window": 64}``. A dictionary gives them names. A class goes with the
-        sender of the scenario; with that of Linux where another law is ``"cubic"``, ``"dctcp"``,
-        ``"bbr"`` or ``"bbr3"``, and where it has `pacing_rate` or `next_timer`.
-        Where some laws have the profile ``"linux"`` and others have not, ``segment_size`` and
-        ``window`` (the receiver's) are for all of them those of ``"linux"``, 1500 B and 8192,
-        unless the scenario or the law says otherwise: ratios are of laws, not of segments.
+        ``{"variant": "sack", "window": 64}``. A dictionary gives them names. A class runs in the
+        sender of the scenario. It runs in the Linux sender if another law is ``"cubic"``,
+        ``"dctcp"``, ``"bbr"`` or ``"bbr3"``, or if it has `pacing_rate` or `next_timer`.
+        If only some laws have the profile ``"linux"``, all laws use its ``segment_size`` (1500 B)
+        and its receiver's ``window`` (8192), unless the scenario or a law sets them. So ratios
+        compare laws and not segment sizes.
     scenario
-        A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way. The scenario
-        of a result has every parameter written: those that followed from its law follow from each
-        of these laws again. A flow with another law keeps it. Where each flow has its own, a law
-        has no effect and is refused.
+        A `Scenario`, a dictionary, or the path of a TOML file; the laws replace its own law. The
+        scenario of a result stores every parameter: those that depend on the law are derived again
+        for each law. A flow with a law of its own keeps it. If every flow has its own, `laws` would
+        have no effect, and is refused.
     replications
         Runs of each, 1 to 10^6; from 2 on there are intervals.
     seed
@@ -185,15 +194,20 @@ def compare(
     progress
         Whether a bar is shown, on a terminal as in Jupyter.
     allow_code
-        Execute Python code that came with the scenario or a law, or lies in a result; see
+        Execute Python code that came with the scenario or a law, or is stored in a result; see
         `burstlab.run`.
+
+    Returns
+    -------
+    Laws
+        The runs of all laws, with their estimates and figure.
 
     Raises
     ------
     InputError
-        If a law is none, or two have one name.
+        If something given is not a law, or two laws have one name.
     ScenarioError
-        If a field of the scenario is wrong, or does not go with a law.
+        If a field of the scenario is wrong, or does not fit a law.
 
     Examples
     --------
@@ -220,7 +234,7 @@ def compare(
         "metrics": [path for *_, path in MEASURES],
         "schemes": {name: {"tcp": fields} for name, fields in schemes.items()},
     }
-    # The scenario and the laws came through that door already.
+    # The code in the scenario and in the laws was admitted above.
     found = study(plan, out=out, jobs=jobs, progress=progress, allow_code=True)
     return Laws(found, list(named))
 
@@ -247,25 +261,25 @@ def _name(law: Law) -> str:
 
 
 def _schemes(named: Mapping[str, Law], *, allow_code: bool) -> dict[str, dict[str, Any]]:
-    """Return the fields of ``tcp`` of each law; a class has the sender of what it stands beside."""
-    beside = any(isinstance(law, str) and law in OF_LINUX for law in named.values())
+    """Return the fields of ``tcp`` of each law; a class uses the sender that the others need."""
+    linux = any(isinstance(law, str) and law in OF_LINUX for law in named.values())
     schemes: dict[str, dict[str, Any]] = {}
     for name, law in named.items():
         fields = _fields(name, law)
         if not isinstance(law, type):
-            # A class itself is the caller's own; a name or fields may lead to code of a result.
+            # The caller's own class needs no permission; a name or fields may lead to stored code.
             admitted({"tcp": fields}, allow_code=allow_code)
         if not isinstance(law, Mapping) and fields.get("window_law") == "python":
             given = fields["window_law_class"]
             source = given.get("source") or named_text(Path(given["file"]), name)
-            if beside or _needs_linux(source, given["class"]):
+            if linux or _needs_linux(source, given["class"]):
                 fields = {"variant": "linux", "profile": "linux", **fields}
         schemes[name] = fields
     return schemes
 
 
 def _give_way(document: Document, schemes: Mapping[str, Mapping[str, Any]]) -> None:
-    """Take the scenario's own window law away, if each of the laws is one."""
+    """Remove the scenario's own window law, if each of the laws replaces it."""
     tcp = document.get("tcp")
     if isinstance(tcp, dict) and all(
         {"variant", "window_law"} & set(one) for one in schemes.values()
@@ -275,7 +289,7 @@ def _give_way(document: Document, schemes: Mapping[str, Mapping[str, Any]]) -> N
 
 
 def _alike(schemes: dict[str, dict[str, Any]], document: Document) -> dict[str, dict[str, Any]]:
-    """Give all laws the segments and the window of Linux, if some of them have its profile."""
+    """Give all laws the segment size and window of Linux, if only some have its profile."""
     tcp = document.get("tcp")
     entries = [one for table in ENTRIES for one in document.get(table) or ()]
     base = tcp if isinstance(tcp, Mapping) else {}
@@ -296,7 +310,7 @@ def _alike(schemes: dict[str, dict[str, Any]], document: Document) -> dict[str, 
 
 
 def _needs_linux(source: str, name: str) -> bool:
-    """Whether a class has what only the sender of Linux asks."""
+    """Whether a class has a method that only the Linux sender calls."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -307,7 +321,7 @@ def _needs_linux(source: str, name: str) -> bool:
 
 
 def _fields(name: str, law: Law) -> dict[str, Any]:
-    """Return the fields of ``tcp`` that a law is."""
+    """Return the fields of ``tcp`` that select a law."""
     from burstlab import scenario
 
     if isinstance(law, Mapping):
@@ -330,7 +344,7 @@ def _fields(name: str, law: Law) -> dict[str, Any]:
 
 
 def _source(law: type) -> str:
-    """Return the text of a class, behind the imports of the module that it stands in."""
+    """Return the text of a class, after the imports of its module."""
     try:
         text = textwrap.dedent(inspect.getsource(law))
     except (OSError, TypeError):

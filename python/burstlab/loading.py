@@ -1,7 +1,7 @@
 """From a file, a dictionary or a `Scenario` to the JSON text the engine reads.
 
-The engine checks every field. What is checked here is only what JSON cannot carry: syntax, dates,
-and numbers that are not finite.
+The engine checks every field. This module checks only what JSON cannot carry: syntax, dates, and
+numbers that are not finite.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from burstlab import classes
 from burstlab.documents.named_files import NamedFiles
 
-# Whoever reads a scenario gets both from here.
+# Part of the interface of this module.
 from burstlab.documents.paths import Document as Document
 from burstlab.documents.paths import steps_of as steps_of
 from burstlab.errors import InputError, ScenarioError
@@ -27,7 +27,7 @@ from burstlab.errors import InputError, ScenarioError
 
 @runtime_checkable
 class HasToDict(Protocol):
-    """What `bl.Scenario` offers: its fields as nested dictionaries."""
+    """An object such as `bl.Scenario`, which returns its fields as nested dictionaries."""
 
     def to_dict(self) -> Document:
         """Return the fields that are set."""
@@ -36,27 +36,27 @@ class HasToDict(Protocol):
 
 ScenarioLike: TypeAlias = "HasToDict | Mapping[str, Any] | str | os.PathLike[str]"
 
-#: Digits that Python converts to a whole number at most, and more of them.
+#: Python converts whole numbers of at most so many digits.
 _DIGITS_MAX = 4300
 _ENDLESS = re.compile(rf"\d(_?\d){{{_DIGITS_MAX}}}")
 
-#: Bits of a whole number at most, which is more than any field may have, and tables and lists
-#: within one another at most, which is more than any field has.
+#: The largest number of bits of a whole number, and the deepest nesting of tables and lists. Both
+#: are larger than any field needs.
 _BITS_MAX, _DEPTH_MAX = 256, 64
 
-#: Bytes that are read of what is no file.
+#: The most bytes that are read from a pipe or a device.
 _STREAM_MAX = 1 << 26
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Read a UTF-8 text file, or say in one line why that is not possible."""
+    """Read a UTF-8 text file; an error is one line with its fix."""
     where = Path(path)
     try:
         kind = where.stat().st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             return _read_stream(where)
         text = where.read_bytes().decode()
-        # As a file of text reads it, in half of the time.
+        # As text mode reads it, in half the time.
         return re.sub("\r\n?", "\n", text) if "\r" in text else text
     except FileNotFoundError:
         raise InputError(
@@ -96,7 +96,7 @@ def read_toml(path: str | os.PathLike[str]) -> Document:
 
 
 def toml_of(text: str, path: str | os.PathLike[str]) -> Document:
-    """Return what the text of a TOML file says, as `read_toml` does."""
+    """Parse the text of a TOML file, as `read_toml` does."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -108,7 +108,7 @@ def toml_of(text: str, path: str | os.PathLike[str]) -> Document:
             f"{path}: not valid TOML: nested too deeply\n  fix: write fewer lists within lists"
         ) from None
     except ValueError:
-        # Python converts no whole number of so many digits.
+        # Python refuses to convert a whole number of so many digits.
         line = next((n for n, one in enumerate(text.splitlines(), 1) if _ENDLESS.search(one)), 0)
         raise InputError(
             f"{path}: line {line}: a whole number of more than {_DIGITS_MAX:,} digits\n"
@@ -117,17 +117,22 @@ def toml_of(text: str, path: str | os.PathLike[str]) -> Document:
 
 
 def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Document:
-    """Turn anything that describes a scenario into a dictionary of its own.
+    """Convert any description of a scenario to a new dictionary.
 
     Parameters
     ----------
     scenario
         A `bl.Scenario`, a dictionary, or the path of a TOML file. A ``network.file`` in it is read
-        and replaced by its nodes and links, a ``file`` of sizes by its points, one of connections
-        by its rows; their paths count from the scenario's file, else from the working directory.
-        Files of classes are read when it is resolved.
+        and replaced by its nodes and links, a ``file`` of sizes by its points, and a ``file`` of
+        connections by its rows. Paths are relative to the scenario's file, or to the working
+        directory without one. Files of classes are read when the scenario is resolved.
     settings
         Changes to apply before files are read; see `apply_settings`.
+
+    Returns
+    -------
+    dict
+        The fields as nested dictionaries; changing them does not change `scenario`.
     """
     document, base = as_written(scenario)
     if not settings:
@@ -138,23 +143,23 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
 
 
 def admitted(scenario: ScenarioLike, settings: Sequence[str] = (), *, allow_code: bool) -> Document:
-    """Read a scenario that is to be run: the one door for Python code that comes with it.
+    """Read a scenario that is to be run; the only entry for Python code that comes with it.
 
-    A class that a scenario of one's own names by its file is executed: whoever runs it has that
-    file and can look at it. Code that stands in the scenario itself, and all that came with a
-    result, a study or the like, wherever it stands, is executed only where that is allowed.
+    A class file that a user's own scenario names is executed, because the user has that file and
+    can read it. Code inside the scenario, and all code that came with a result or a study, is
+    executed only with `allow_code`.
 
     Parameters
     ----------
     scenario, settings
-        As `to_document` takes them.
+        As in `to_document`.
     allow_code
         Whether such code may be executed.
 
     Raises
     ------
     ScenarioError
-        If there is such code, and it may not.
+        If there is such code, and it is not allowed.
     """
     document = to_document(scenario, settings)
     classes.refuse(classes.written(document), allow=allow_code)
@@ -162,14 +167,14 @@ def admitted(scenario: ScenarioLike, settings: Sequence[str] = (), *, allow_code
 
 
 def refuse_overridden(document: Document, settings: Mapping[str, Any]) -> None:
-    """Refuse settings, values by path, that have no effect in the scenario that they are in."""
+    """Refuse settings, by path, that have no effect in their scenario."""
     from burstlab.documents.nearer import refuse  # loaded only where something is set
 
     refuse(document, settings)
 
 
 def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
-    """Return a scenario before its files are read, and the directory their paths count from."""
+    """Return a scenario before its files are read, and the directory that paths are relative to."""
     base = Path()
     if isinstance(scenario, HasToDict):
         found: object = scenario.to_dict()
@@ -191,15 +196,15 @@ def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
 
 
 def with_files(document: Document, base: Path | NamedFiles) -> Document:
-    """Put what the files that a scenario names say in their place; changes it, and answers it.
+    """Replace the names of files in a scenario by their content; change and return it.
 
     Parameters
     ----------
     document
         The scenario.
     base
-        The directory from which paths count; or the files of a plan, among which there are the
-        texts of classes too, which are put in place with all others then.
+        The directory that paths are relative to; or the files of a plan, which include the texts
+        of classes. Those are then inserted too.
     """
     files = base if isinstance(base, NamedFiles) else NamedFiles(base)
     network = document.get("network")
@@ -225,8 +230,8 @@ def with_files(document: Document, base: Path | NamedFiles) -> Document:
 def apply_settings(document: Document, settings: Sequence[str]) -> Document:
     """Apply ``path=value`` settings in order and return a changed copy.
 
-    A value is read as TOML (``40``, ``true``, ``["1 ms", "2 ms"]``); what is not TOML is taken as
-    a bare string, so ``core.link_delay=5 ms`` needs no quotes.
+    A value is read as TOML (``40``, ``true``, ``["1 ms", "2 ms"]``). Other text is a bare string,
+    so ``core.link_delay=5 ms`` needs no quotes.
     """
     changed = json.loads(json.dumps(document))
     pairs = [setting(one) for one in settings]
@@ -237,7 +242,7 @@ def apply_settings(document: Document, settings: Sequence[str]) -> Document:
 
 
 def refuse_replaced(pairs: Sequence[tuple[str, Any]]) -> None:
-    """Refuse a setting that a later one replaces: values by path, in their order."""
+    """Refuse a setting that a later one replaces; settings are (path, value), in order."""
     for place, (path, value) in enumerate(pairs):
         for later, _ in pairs[place + 1 :]:
             steps = steps_of(later)
@@ -254,7 +259,7 @@ def set_by_flags(settings: Sequence[str] | None, **flags: Any) -> list[str]:
     settings
         As ``--set`` takes them.
     **flags
-        Values of flags by the field of ``run`` that they are; None where one is not given.
+        Values of flags, by their field of ``run``; None where a flag is not given.
     """
     given = list(settings or ())
     for path, value in map(setting, given):
@@ -267,7 +272,7 @@ def set_by_flags(settings: Sequence[str] | None, **flags: Any) -> list[str]:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Read ``path=value``: the path of a field, and the value that it is to have."""
+    """Split ``path=value`` into the path of a field and its value."""
     path, separator, value = text.partition("=")
     path = path.strip()
     if not separator or not path:
@@ -280,7 +285,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Read one TOML value; text that is none is itself the value."""
+    """Read one TOML value; other text is returned as it is."""
     try:
         found = tomllib.loads(f"value = {text}")
         return plain(found["value"]) if list(found) == ["value"] else text
@@ -289,7 +294,7 @@ def parse_value(text: str) -> Any:
 
 
 def set_at(document: Document, path: str, value: Any) -> None:
-    """Set the field at a dotted path, making the tables on the way.
+    """Set the field at a dotted path, and create missing tables.
 
     ``flows[1].tcp.variant`` and ``flows.1.tcp.variant`` name the same field.
     """
@@ -313,7 +318,7 @@ def set_at(document: Document, path: str, value: Any) -> None:
 
 
 def _forget_file(table: Document) -> None:
-    """Remove what was read of the file that another one takes the place of."""
+    """Remove the content of a file that another file replaces."""
     for name in ("node", "link", "cdf", "trace", "matrix"):
         table.pop(name, None)
 
@@ -334,7 +339,7 @@ def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -
 
 
 def plain(value: Any, path: str = "", depth: int = 0) -> Any:
-    """Copy dictionaries and lists, refusing what JSON has no word for."""
+    """Copy dictionaries and lists; refuse values that JSON cannot represent."""
     if isinstance(value, (Mapping, list, tuple)):
         if depth > _DEPTH_MAX:
             problem = f"nested too deeply: more than {_DEPTH_MAX} tables within one another"

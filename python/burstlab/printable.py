@@ -25,9 +25,9 @@ def shown(text: str, *, lines: bool = False) -> str:
 
 
 def brief(text: str, most: int = 120) -> str:
-    """Return the text as it is shown, its end cut off where it is long."""
-    told = shown(text[: most + 1])
-    return told if len(told) <= most else f"{told[: most - 3]}..."
+    """Return printable text, cut off where it is longer than `most`."""
+    text = shown(text[: most + 1])
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _escape(found: re.Match[str]) -> str:

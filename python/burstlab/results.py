@@ -1,4 +1,4 @@
-"""What a run leaves behind: tables, counters, a summary, and a directory that holds them."""
+"""The result of a run: tables, counters, a summary, and a directory that holds them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.measures.series import series_of
 from burstlab.printable import several
 from burstlab.statistics import means_of
-from burstlab.storage.directories import SCENARIO, SUMMARY, Names, Place, names_in, settle
+from burstlab.storage.directories import SCENARIO, SUMMARY, Names, Place
 from burstlab.storage.heads import Head
 from burstlab.storage.parquet import Store, StoredPart, write_hidden, writing
+from burstlab.storage.result_directory import check_result, check_scenario
 from burstlab.storage.source_tags import SourceTags, together
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
@@ -51,7 +52,7 @@ Part = TypeVar("Part")
 _SHOWN = ("id", "label", "variant", "goodput_bps", "packets_sent", "retransmissions", "timeouts")
 _ROWS_SHOWN = 10
 
-#: Parts of a summary that a mesh has, wireless cells, slots, demands, or surgery.
+#: Parts of a summary that only some networks have.
 PARTS = ("network", "ops", "wlan", "demand", "surgery")
 
 
@@ -62,7 +63,7 @@ class Replication:
     Attributes
     ----------
     summary
-        What the engine said about it: counters, flows, fingerprint, warnings.
+        Counters, flows, fingerprint and warnings of the engine.
     tables
         The recorded tables, by name.
     """
@@ -72,12 +73,12 @@ class Replication:
 
     @property
     def network(self) -> NetworkSummary:
-        """What it measured of its mesh of bursts."""
+        """Measurements of its mesh of bursts."""
         return _there(self.summary.get("network"), "mesh")
 
     @property
     def ops(self) -> OpsSummary:
-        """What it measured of its slotted network."""
+        """Measurements of its slotted network."""
         return _there(self.summary.get("ops"), "slotted network")
 
     @property
@@ -87,7 +88,7 @@ class Replication:
 
     @property
     def demand(self) -> list[DemandSummary]:
-        """What it measured of each demand."""
+        """Measurements of each demand."""
         return self.summary.get("demand", [])
 
 
@@ -124,12 +125,15 @@ class Result:
 
     @property
     def flows(self) -> Table:
-        """One row per flow and replication."""
+        """One row per flow and replication; rates in bits per second, times in seconds."""
         return self.table("flows")
 
     @property
     def packets(self) -> Table:
-        """One row per transmission of a packet or an ACK; needs ``trace=("packets",)``."""
+        """One row per transmission of a packet or an ACK; needs ``trace=("packets",)``.
+
+        ``sent_ps`` and other times are in picoseconds; those after a loss are missing.
+        """
         return self.table("packets")
 
     @property
@@ -139,15 +143,15 @@ class Result:
 
     @property
     def cwnd(self) -> Table:
-        """One row per event at a sender; needs ``trace=("cwnd",)``."""
+        """One row per event at a sender, in segments; needs ``trace=("cwnd",)``."""
         return self.table("cwnd")
 
     @property
     def ledger(self) -> LedgerTable:
         """One row per time-out, fast retransmission, early repair and spurious retransmission.
 
-        Each counts the losses behind it, which ``result.ledger.with_losses()`` lists, and says of a
-        time-out whether it was false; needs ``trace=("ledger",)``.
+        Each row counts the losses behind it, which ``result.ledger.with_losses()`` lists. A
+        time-out also has its ``truth``: false, true or spurious. Needs ``trace=("ledger",)``.
         """
         from burstlab.measures.ledger import LedgerTable
 
@@ -157,33 +161,33 @@ class Result:
     def ledger_losses(self) -> Table:
         """One row per lost packet behind an event of the ledger.
 
-        ``replication`` and ``event`` together join the two, as ``result.ledger.with_losses()``
+        Join the two tables on ``replication`` and ``event``, as ``result.ledger.with_losses()``
         does; ``event`` begins at 0 in each replication.
         """
         return self.table("ledger_losses")
 
     @property
     def histograms(self) -> Table:
-        """One row per class of a histogram of a mesh; ``of``, least ``value``, ``count``."""
+        """One row per class of a histogram of a mesh, with smallest ``value`` and ``count``."""
         return self.table("histograms")
 
     @property
     def connections(self) -> Table:
         """One row per connection of a demand.
 
-        ``received_ps`` is null until its last byte is at the receiver, ``completed_ps`` until that
-        is acknowledged at the sender.
+        ``received_ps`` is missing until the last byte is at the receiver, ``completed_ps`` until
+        the sender has its ACK.
         """
         return self.table("connections")
 
     @property
     def samples(self) -> Table:
-        """Connections under way, one row per edge node and time; needs ``run.sample``."""
+        """Active connections, one row per edge node and time; needs ``run.sample``."""
         return self.table("samples")
 
     @property
     def queues(self) -> Table:
-        """One row per assembly queue that waits, and instant; needs ``run.occupancy``."""
+        """One row per sampling time and assembly queue with data; needs ``run.occupancy``."""
         return self.table("queues")
 
     @property
@@ -193,18 +197,18 @@ class Result:
 
     @property
     def wavelengths(self) -> Table:
-        """One row per wavelength and time between instants; needs ``run.occupancy``."""
+        """One row per wavelength and sampling interval; needs ``run.occupancy``."""
         return self.table("wavelengths")
 
     @property
     def network(self) -> list[NetworkSummary]:
-        """What each replication measured of its mesh of bursts; empty where there is none."""
+        """Measurements of its mesh of bursts, per replication; empty without a mesh."""
         found = (one.summary.get("network") for one in self.replications)
         return [network for network in found if network]
 
     @property
     def ops(self) -> list[OpsSummary]:
-        """What each replication measured of its slotted network; empty where there is none."""
+        """Measurements of its slotted network, per replication; empty without slots."""
         found = (one.summary.get("ops") for one in self.replications)
         return [ops for ops in found if ops]
 
@@ -215,7 +219,7 @@ class Result:
 
     @property
     def demand(self) -> list[list[DemandSummary]]:
-        """What each replication measured of each demand."""
+        """Measurements of each demand, per replication."""
         return [one.demand for one in self.replications]
 
     @property
@@ -236,13 +240,13 @@ class Result:
 
     @property
     def events_per_packet(self) -> float:
-        """Events that were simulated over data packets that were delivered."""
+        """Simulated events divided by delivered data packets."""
         counters = self.counters
         return counters.get("events", 0) / max(counters.get("packets_delivered", 0), 1)
 
     @property
     def packets_per_burst(self) -> float:
-        """Data packets that left the optical network over data bursts that did; 0 in slots."""
+        """Data packets per data burst, of those that left the optical network; 0 with slots."""
         if self.ops:
             return 0.0
         counters = self.counters
@@ -250,7 +254,7 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """What the engine found odd, and operations that changed nothing, each once."""
+        """Warnings of the engine, and surgery that changed nothing; each once."""
         found = [w for one in self.replications for w in one.summary.get("warnings", [])]
         operations = [
             entry for one in self.replications for entry in one.summary.get("surgery", [])
@@ -296,18 +300,33 @@ class Result:
         return document
 
     def estimates(self) -> dict[str, dict[str, Any]]:
-        """Return mean, 95 % half-width and n of every metric over the replications.
+        """Return every metric as a mean over the replications.
 
-        Each number of a flow is summed over the flows of a replication, but for times, of which it
-        is the mean over the flows that have one; those of a single flow are under
-        ``label[id].metric`` when there are several flows. Completion times that some replication
-        does not tell, as transfers were under way at its end, are left out.
+        A metric of a replication is the sum over its flows. A time is the mean over the flows that
+        have one. If there are several flows, ``label[id].metric`` is the metric of one flow.
+        Completion times are left out if a transfer was unfinished in some replication.
+
+        Returns
+        -------
+        dict of dict
+            By metric: mean, 95 % half-width and n.
         """
         known = series_of([one.summary for one in self.replications])
         return {name: one.to_json() for name, one in means_of(known).items()}
 
     def table(self, name: str) -> Table:
-        """Return a recorded table, all replications one below the other."""
+        """Return a recorded table.
+
+        Parameters
+        ----------
+        name
+            One of `recorded`.
+
+        Returns
+        -------
+        Table
+            The rows of all replications, one below the other.
+        """
         if name not in self._joined:
             self._joined[name] = self._join(name)
         return self._joined[name]
@@ -338,18 +357,18 @@ class Result:
 
     @property
     def stored(self) -> Store:
-        """The tables in the directory of a result that is stored."""
+        """The tables of a stored result, in its directory."""
         found = [one.tables for one in self.replications]
         assert found and isinstance(found[0], StoredPart), "the result is not stored"
         return found[0].store
 
     @property
     def marks(self) -> SourceTags:
-        """What each table of this result says of itself."""
+        """The metadata that each table of this result is stored with."""
         return marks_of(self.version, self.seed, [one.summary for one in self.replications])
 
     def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
-        """Write what other programs read; returns the files written.
+        """Write files for other programs.
 
         Parameters
         ----------
@@ -359,6 +378,11 @@ class Result:
             The file; of ``csv`` the directory.
         **options
             ``at``, ``flow``, ``replication`` and ``force``, as of `burstlab.export.export`.
+
+        Returns
+        -------
+        list of Path
+            The files that were written.
         """
         # Upward: exports read results. Users ask a result for them, and few runs do.
         from burstlab.export import export
@@ -371,9 +395,14 @@ class Result:
         Parameters
         ----------
         directory
-            Where; a result that is there is refused, unless it is this one.
+            Where; another result there is refused.
         force
-            Replace it, as a whole, once this one is written.
+            Replace the other result, as a whole, once this one is written.
+
+        Returns
+        -------
+        Path
+            The directory.
         """
         own = any(
             isinstance(one.tables, StoredPart) and one.tables.store.lies_in(Path(directory))
@@ -388,7 +417,20 @@ class Result:
             return self.move_in(place, names)
 
     def move_in(self, place: Place, names: Sequence[str]) -> Path:
-        """Put this into a directory where its recorded tables lie under their hidden names."""
+        """Move the tables that lie in a directory under hidden names to their final names.
+
+        Parameters
+        ----------
+        place
+            The directory.
+        names
+            Of the tables, without ``flows``.
+
+        Returns
+        -------
+        Path
+            The directory.
+        """
         import tomli_w
 
         with writing(place.path):
@@ -397,9 +439,12 @@ class Result:
             return place.move_in(["flows", *names], scenario, self.summary)
 
     def document(self) -> dict[str, Any]:
-        """Return what ``burstlab run --json`` prints, for one replication as for more.
+        """Return the document of ``burstlab run --json``, in the form for several replications.
 
-        It is `summary` with ``replications`` and ``summary`` in any case.
+        Returns
+        -------
+        dict
+            `summary`, with ``replications`` and ``summary`` even for one replication.
         """
         found = self.summary
         if "summary" not in found:
@@ -408,16 +453,16 @@ class Result:
         return found
 
     def __repr__(self) -> str:
-        """Return one line: what was run, and what became of the flows."""
+        """Return one line: the size of the run, and the goodput of its flows."""
         count = len(self.replications)
-        told = [several(count, "replication") if count > 1 else "1 run", f"seed {self.seed}"]
+        parts = [several(count, "replication") if count > 1 else "1 run", f"seed {self.seed}"]
         flows = [flow for one in self.replications for flow in one.summary["flows"]]
         if flows:
             each = sum(float(flow["goodput_bps"]) for flow in flows) / len(flows)
-            told.append(f"{several(len(flows) // count, 'flow')} of {each / 1e6:.4g} Mb/s")
-        told += [f"{several(self.counters['bursts_lost'], 'burst')} lost"]
-        told += ["interrupted"] if self.interrupted else []
-        return f"<Result: {', '.join(told)}; tables {', '.join(self.recorded)}>"
+            parts.append(f"{several(len(flows) // count, 'flow')} of {each / 1e6:.4g} Mb/s")
+        parts += [f"{several(self.counters['bursts_lost'], 'burst')} lost"]
+        parts += ["interrupted"] if self.interrupted else []
+        return f"<Result: {', '.join(parts)}; tables {', '.join(self.recorded)}>"
 
     def _repr_html_(self) -> str:
         import html
@@ -431,7 +476,7 @@ class Result:
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped by Ctrl-C; ``result`` holds what was done until then."""
+    """Ctrl-C stopped a run; ``result`` holds the numbers until then."""
 
     def __init__(self, result: Result) -> None:
         self.result = result
@@ -439,7 +484,18 @@ class Interrupted(KeyboardInterrupt):
 
 
 def read(directory: str | os.PathLike[str]) -> Result:
-    """Read back what `Result.write` or a run with ``out`` wrote; a table when it is asked for."""
+    """Read a stored result; each table is read when it is asked for.
+
+    Parameters
+    ----------
+    directory
+        Where `Result.write` or a run with ``out`` wrote.
+
+    Returns
+    -------
+    Result
+        As the run returned it.
+    """
     from burstlab.loading import toml_of
 
     head = read_head(directory)
@@ -448,26 +504,26 @@ def read(directory: str | os.PathLike[str]) -> Result:
         Replication(cast("Summary", summary), head.store.part(number))
         for number, summary in zip(head.numbers, head.summaries, strict=True)
     ]
-    told = head.seed, head.version, head.wall_s, replications, head.interrupted
-    return Result(scenario, *told, head.directory)
+    made = head.seed, head.version, head.wall_s, replications, head.interrupted
+    return Result(scenario, *made, head.directory)
 
 
 def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> Head:
-    """Read what a directory says of the result in it; its files are those of one result.
+    """Read the metadata of the result in a directory; its files belong to one result.
 
     Parameters
     ----------
     directory
-        What `Result.write` or a run with ``out`` wrote.
+        Where `Result.write` or a run with ``out`` wrote.
     names
-        What is in it, where that is known; what was left undone there is then done.
+        The files in it, if they are known. By default an interrupted move is completed first.
     """
     from burstlab.loading import read_text
     from burstlab.storage import sums
     from burstlab.storage.shapes import check_summaries
 
     where = Path(directory)
-    there = _check_result(where, names)
+    there = check_result(where, names)
     scenario = read_text(where / SCENARIO)
     try:
         document = sums.heeding(read_text(where / SUMMARY))
@@ -495,8 +551,10 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
             document["wall_s"],
         )
         marks = marks_of(version, seed, summaries)
-        _check_scenario(where, scenario, document, version)
-        store = Store.open(where, there, document["tables"], marks, numbers, sums.told(document))
+        check_scenario(where, scenario, document, version)
+        store = Store.open(
+            where, there, document["tables"], marks, numbers, sums.recorded(document)
+        )
     except InputError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
@@ -516,23 +574,8 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
     )
 
 
-def version_of(directory: str | os.PathLike[str]) -> str | None:
-    """Return the version that wrote a result; None where its summary does not say."""
-    from burstlab.loading import read_text
-    from burstlab.storage import sums
-
-    where = Path(directory)
-    _check_result(where)
-    try:
-        return str(sums.heeding(read_text(where / SUMMARY))["burstlab"])
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        return None
-
-
 def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) -> SourceTags:
-    """Return what tells the tables of one result from those of another.
+    """Return the metadata that distinguishes the tables of one result from those of another.
 
     Parameters
     ----------
@@ -555,46 +598,3 @@ def _there(part: Part | None, what: str) -> Part:
     if part is None:
         raise NotRecorded(f"the run has no {what}\n  fix: run a scenario that has one")
     return part
-
-
-def _check_scenario(where: Path, scenario: str, document: Mapping[str, Any], version: str) -> None:
-    """Refuse a result that does not say which files are its own, and a scenario that is not."""
-    import hashlib
-
-    from burstlab import again
-
-    if "tables" not in document:
-        command = again.of_result(where / SCENARIO, f"{where}-again")
-        raise InputError(
-            f"{where}: an earlier burstlab ({version}) wrote this result, which does not say what "
-            f"tables are its own\n  fix: make it again ({command}, with the --trace that it had)"
-        )
-    found = hashlib.sha256(scenario.encode()).hexdigest()
-    if found != document.get("scenario_sha256"):
-        raise InputError(
-            f"{where / SCENARIO}: is not the scenario of the run of {SUMMARY}, or was changed\n"
-            "  fix: restore the file, or run what it says in another directory"
-        )
-
-
-def _check_result(where: Path, names: Names | None = None) -> Names:
-    """Return the names in a result; refuse a directory that is none, and say what to give."""
-    if names is None:
-        settle(where)
-    there = names_in(where) if names is None else names
-    if there.get("study.json"):
-        from burstlab import again
-
-        raise InputError(
-            f"{where}: a study, and the result of a run is needed\n"
-            f"  fix: {again.of_first_point(where, None)} makes one of its runs again"
-        )
-    if not (there.get(SUMMARY) and there.get(SCENARIO)):
-        if not where.is_dir():
-            fix = "give what burstlab run --out wrote"
-            raise InputError(f"{where}: no such directory\n  fix: {fix}")
-        raise InputError(
-            f"{where}: holds no result (summary.json and scenario.toml)\n"
-            "  fix: give what burstlab run --out wrote"
-        )
-    return there

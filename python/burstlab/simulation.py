@@ -38,7 +38,7 @@ from burstlab.tables import Recorded, to_trace
 
 Progress = Callable[[float], None]
 
-#: What ended a run before its end, if anything did.
+#: The exception that ended a run early; None if it ran to its end.
 End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
 
 SEED_MAX = 2**63 - 1
@@ -47,8 +47,16 @@ SEED_MAX = 2**63 - 1
 def load(path: str | os.PathLike[str]) -> Document:
     """Read a scenario from a TOML file and check it.
 
-    Answers what the file says, as nested dictionaries to change and to hand to `run`; defaults
-    are not filled in (`resolve` does that).
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    dict
+        The fields of the file, as nested dictionaries to change and to hand to `run`. Defaults are
+        not filled in; `resolve` does that.
     """
     document = to_document(path)
     resolve(document)
@@ -58,14 +66,24 @@ def load(path: str | os.PathLike[str]) -> Document:
 def resolve(scenario: ScenarioLike) -> Document:
     """Check a scenario and return it with every field that it uses, defaults included.
 
-    It has the values that hold, and none of what has no effect: the page of the scenario says
-    which. What it answers resolves to itself. ``tcp`` has the general parameters, each flow and
-    demand those that differ. Of classes it has the text of their files; nothing is executed.
+    The page of the scenario lists the fields that have no effect; those are left out.
+
+    Parameters
+    ----------
+    scenario
+        A `Scenario`, a dictionary, or the path of a TOML file.
+
+    Returns
+    -------
+    dict
+        The values in force; it resolves to itself. ``tcp`` has the general parameters; each flow
+        and demand has those that differ. Python classes are included as the text of their files;
+        nothing is executed.
 
     Raises
     ------
     ScenarioError
-        If a field is wrong; the error names it and says what to write.
+        If a field is wrong; the error names the field and the fix.
     """
     document = to_document(scenario)
     try:
@@ -79,7 +97,7 @@ def resolve(scenario: ScenarioLike) -> Document:
 
 
 def announcements(resolved: Document) -> list[str]:
-    """Return what is to be said of a long or a large run before it begins.
+    """Return the notices about a long or a large run, for the user to read before it begins.
 
     Parameters
     ----------
@@ -95,9 +113,9 @@ def announcements(resolved: Document) -> list[str]:
 
 
 def doubts(scenario: ScenarioLike) -> list[str]:
-    """Return what a scenario says that is allowed but probably not meant.
+    """Return warnings about settings that are allowed but probably not meant.
 
-    Each line names the field and the fix. They are among the warnings of a result too.
+    Each line names the field and the fix. A result repeats them among its warnings.
 
     Parameters
     ----------
@@ -110,7 +128,7 @@ def doubts(scenario: ScenarioLike) -> list[str]:
 
 
 def _dropped(written: Document, resolved: Document) -> list[str]:
-    """Return the doubts about TCP parameters that no sender has: what is resolved lacks them."""
+    """Return warnings about TCP parameters that no sender has: the resolved scenario lacks them."""
     entries = [one for table in ("flows", "demand") for one in written.get(table) or ()]
     tables = [one.get("tcp") for one in (written, *entries) if isinstance(one, Mapping)]
     given = {name for table in tables if isinstance(table, Mapping) for name in table}
@@ -122,10 +140,10 @@ def _dropped(written: Document, resolved: Document) -> list[str]:
 
 
 def estimate(resolved: Document) -> tuple[float, float]:
-    """Return what a run is foreseen to take: bytes of memory, and seconds on a machine of today.
+    """Return the expected cost of a run: bytes of memory, and seconds on a machine of today.
 
-    Memory is what the scenario is bound to need; time counts a microsecond for each event that is
-    foreseen, and no more than tells seconds from hours.
+    Memory is the least that the scenario needs. Time assumes one microsecond for each expected
+    event: it separates seconds from hours, and no more.
 
     Parameters
     ----------
@@ -175,34 +193,39 @@ def run(
         Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``, ``"ledger"`` and, of
         third-party hosts, ``"datagrams"``.
     out
-        Directory to write to, as `Result.write` does: the tables go there while the run goes on,
-        and are read from there when they are asked for, so that memory does not grow with them.
-        By default tables are kept in memory. A directory that holds a result is refused, unless
-        `resume` goes on with the run that it is of.
+        Directory to write to, as `Result.write` does. The tables go there during the run and are
+        read from there on demand, so memory does not grow with them. By default tables are kept
+        in memory. A directory that holds a result is refused, unless `resume` continues the run
+        that wrote it.
     force
-        Replace the result in `out`, as a whole, once this one is complete. What was done of a run
-        that is stopped goes to a directory beside it then; see the result's ``directory``.
+        Replace the whole result in `out` once this one is complete. If the run is stopped, its
+        partial result goes to another directory; see the result's ``directory``.
     jobs
         Replications at a time; by default the number of processors. It changes no number.
     progress
         Called with the share done, 0 to 1, about ten times a second; True for a bar, on a
         terminal as in Jupyter.
     checkpoint
-        Directory to write ``replication-N.ckpt`` to while the run goes on, and when it ends: all
-        that a run needs to go on from there. Not with `trace`. The tables of connections and
-        samples of a mesh are then kept in memory, and in these files, until the end.
+        Directory to write ``replication-N.ckpt`` to during the run and at its end. The files hold
+        all that a run needs to continue. Not with `trace`. The tables of connections and samples
+        of a mesh are then kept in memory, and in these files, until the end.
     checkpoint_every
         Wall time from one checkpoint to the next, such as ``"60 s"``, the default.
     resume
-        Go on from what `checkpoint` holds, however that run ended; replications without a file
-        start at the beginning. All numbers are those of a run that was never ended.
+        Continue from the files in `checkpoint`, however that run ended. Replications without a
+        file start at the beginning. All numbers are those of an uninterrupted run.
     allow_code
-        Execute classes whose text stands in the scenario itself, as it does in that of a result,
-        and those that came with a result, a study or the like in any other way, such as in a file
-        there. Look at them before. Files that a scenario of your own names need no leave.
+        Execute Python classes whose text is stored in the scenario, as in that of a result, and
+        classes that came in a file with a result or a study. Read them before. Class files that
+        your own scenario names need no permission.
     announce
-        Called before the run begins with each line that is to be said of a long or a large one; by
-        default these are warnings of Python.
+        Called before the run begins with each notice about a long or a large run. By default these
+        are Python warnings.
+
+    Returns
+    -------
+    Result
+        The finished run.
 
     Raises
     ------
@@ -210,15 +233,14 @@ def run(
         If a field of the scenario is wrong.
     ControlError
         If a class that it names cannot be used, or fails.
-    InputError
-        If another argument is, or a checkpoint is damaged or of another run.
+        If another argument is wrong, or a checkpoint is damaged or belongs to another run.
     MemoryExceeded
-        If it takes more memory than ``run.max_memory``; its ``result`` holds what was done until
-        then, and so does the directory.
+        If the run takes more memory than ``run.max_memory``; ``result`` of the error, and the
+        directory, hold the numbers until then.
     EngineError
-        If the engine fails, by a fault of its own; the same holds.
+        If the engine fails, by a fault of its own; it holds the same.
     Interrupted
-        On Ctrl-C (a `KeyboardInterrupt`); the same holds.
+        On Ctrl-C (a `KeyboardInterrupt`); it holds the same.
     """
     document = admitted(scenario, allow_code=allow_code)
     override(document, seed=seed, replications=replications)
@@ -327,7 +349,7 @@ def _run_into(
     progress: Progress | None,
     kept: Checkpoints | None,
 ) -> tuple[Result, End]:
-    """Run with the tables going to a directory meanwhile, and the result at the end."""
+    """Run and write the tables to a directory as they come; add the result at the end."""
     parts = [Part(place.path, number) for number in numbers]
     started = time.perf_counter()
     try:
@@ -338,7 +360,7 @@ def _run_into(
         marks = marks_of(_core.__version__, seed, [one.summary for one in done])
         names = assemble(place.path, parts[: len(done)], marks)
     finally:
-        # Files that are in place have left the name under which they were written.
+        # Files that are in place no longer have the name under which they were written.
         for part in parts:
             part.discard()
     result = _result(resolved, started, done, ended is not None)
@@ -362,7 +384,7 @@ def _result(
 def _same_run(
     resolved: Document, out: str | os.PathLike[str], kept: Checkpoints | None
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """Return what tells whether a result is of the run that goes on from checkpoints."""
+    """Return a check whether a result belongs to the run that continues from checkpoints."""
 
     def same(summary: Mapping[str, Any]) -> bool:
         if kept is None or not kept.resume or summary["burstlab"] != _core.__version__:
@@ -398,7 +420,7 @@ def _run_all(
     progress: Progress | None,
     kept: Checkpoints | None,
 ) -> tuple[list[Replication], End]:
-    """Return the replications that were run, in order, and what ended them before their end."""
+    """Return the replications that were run, in order, and the exception that ended them early."""
     if tables or parts or len(numbers) > 1:
         lazy_load.want(*lazy_load.TABLES)
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
@@ -420,7 +442,7 @@ def _run_all(
     futures: list[Future[Replication]] = []
     under_way: UnderWay[int, Replication] = UnderWay(bound)
 
-    def told() -> None:
+    def report() -> None:
         if progress is not None:
             done = len(futures) - len(under_way) + under_way.progress()
             progress(done / len(numbers))
@@ -440,7 +462,7 @@ def _run_all(
                 return bool(under_way)
 
             try:
-                _watch(under_way, more, ends, every_s, told)
+                _watch(under_way, more, ends, every_s, report)
             except BaseException:
                 stopped.set()
                 raise
@@ -467,7 +489,7 @@ def replicate(
     kept: Checkpoints | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[Replication, EngineError | MemoryExceeded | None]:
-    """Run one replication; return it, and what ended it before its end.
+    """Run one replication; return it, and the exception that ended it early.
 
     Parameters
     ----------
@@ -476,15 +498,15 @@ def replicate(
     seed, number
         Of the run.
     monitor
-        May cancel it.
+        Can cancel it.
     tables
-        What is traced; of a run that is kept, nothing.
+        The tables to record; none if checkpoints are kept.
     sink
-        Takes the tables meanwhile.
+        Takes the tables during the run.
     kept
         Where checkpoints are.
     stopped
-        Whether somebody waits for the end.
+        Whether the run is asked to end.
     """
     which = f"seed {seed}, replication {number}"
     try:
@@ -509,9 +531,9 @@ def _watch(
     more: Callable[[], bool],
     ends: Mapping[int, EngineError | MemoryExceeded],
     every_s: float,
-    told: Callable[[], None],
+    report: Callable[[], None],
 ) -> None:
-    """See all through; raise what ended a replication, or is to end all."""
+    """Wait for all replications; raise what ended one, or is to end all."""
     kept_at = time.monotonic()
     while more():
         finished = under_way.finished()
@@ -523,11 +545,11 @@ def _watch(
         if ends:
             raise ends[min(ends)]
         under_way.check()
-        told()
+        report()
 
 
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
-    """Return what the first ones left that were begun; all are at an end."""
+    """Return the results of the first replications that were begun; all have ended."""
     found: list[Replication] = []
     with deferred():
         for future in futures:

@@ -1,7 +1,7 @@
 """Distributions of sizes from text files: rows of bytes and probability, ``#`` begins a comment.
 
-A row says with what probability a size is at most that many bytes, as a fraction or in percent.
-The engine judges the points; what is judged here is whether the file has any.
+A row gives the probability that a size is at most that many bytes, as a fraction or in percent.
+The engine checks the points; this module checks only whether the file has any.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[lis
 
 
 def expand(document: dict[str, Any], files: NamedFiles) -> None:
-    """Put the points of each ``file`` of sizes in the place of the name of the file.
+    """Replace the name of each ``file`` of sizes by its points.
 
     Parameters
     ----------
     document
-        A scenario; changed in place. Left alone where the engine has to refuse it anyway.
+        A scenario; changed in place. Left unchanged if the engine has to refuse it anyway.
     files
-        What it names.
+        The files that it names.
     """
     for table, field in _PLACES:
         entries = document.get(table)

@@ -33,7 +33,7 @@ class Estimate:
     n
         Number of independent samples.
     least
-        The least value that the quantity can have: no interval goes below.
+        The least value that the quantity can have; no interval goes below it.
     """
 
     mean: float
@@ -52,7 +52,13 @@ class Estimate:
         return self.mean + (self.ci95 or 0.0)
 
     def relative(self) -> float:
-        """Half-width as a share of the mean; infinite without an interval."""
+        """Half-width as a share of the mean; infinite without an interval.
+
+        Returns
+        -------
+        float
+            The share; infinite without an interval.
+        """
         if self.ci95 is None:
             return math.inf
         if self.ci95 == 0.0:
@@ -60,7 +66,13 @@ class Estimate:
         return abs(self.ci95 / self.mean) if self.mean else math.inf
 
     def to_json(self) -> dict[str, float | int | None]:
-        """Return the three fields as JSON carries them."""
+        """Return the three fields as JSON carries them.
+
+        Returns
+        -------
+        dict
+            ``mean``, ``ci95`` and ``n``; ``ci95`` is None without an interval.
+        """
         return {"mean": self.mean, "ci95": self.ci95, "n": self.n}
 
     def __str__(self) -> str:
@@ -80,14 +92,30 @@ def t_quantile(degrees: float, probability: float = 0.975) -> float:
         Degrees of freedom, more than 0.
     probability
         The share of the distribution below the quantile.
+
+    Returns
+    -------
+    float
+        The quantile.
     """
     return student.quantile(degrees, probability)
 
 
 def mean_ci95(values: ArrayLike) -> Estimate:
-    """Mean of independent samples with its 95 % t interval."""
+    """Mean of independent samples with its 95 % t interval.
+
+    Parameters
+    ----------
+    values
+        At least one sample.
+
+    Returns
+    -------
+    Estimate
+        The mean; with one sample there is no interval.
+    """
     if isinstance(values, list) and len(values) == 1:
-        # As most runs have it: loading numpy takes longer than many of them.
+        # The usual case, without numpy: loading it takes longer than many runs.
         return Estimate(float(values[0]), None, 1)
     import numpy as np
 
@@ -100,10 +128,20 @@ def mean_ci95(values: ArrayLike) -> Estimate:
 
 
 def means_of(series: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
-    """Return `mean_ci95` of each of many quantities, by name, in their order.
+    """Return `mean_ci95` of each of many quantities.
 
-    Each has at least one sample. Those with equally many are dealt with together: a call of numpy
-    for each takes a minute where a run has a million numbers.
+    Quantities with equally many samples are computed together. One call of numpy for each would
+    take a minute for a run with a million numbers.
+
+    Parameters
+    ----------
+    series
+        The samples of each quantity, by name; at least one sample each.
+
+    Returns
+    -------
+    dict of Estimate
+        By name, in the same order.
     """
     if all(len(values) == 1 for values in series.values()):
         return {name: mean_ci95(list(values)) for name, values in series.items()}
@@ -127,13 +165,19 @@ def means_ci95(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     Parameters
     ----------
     rows
-        A row a quantity, a column a sample; at least one column. With one there is no interval,
-        which is NaN.
+        Shape (quantities, samples); at least one sample.
+
+    Returns
+    -------
+    means : numpy.ndarray of float64
+        One per quantity.
+    halves : numpy.ndarray of float64
+        One per quantity; NaN with one sample.
     """
     import numpy as np
 
     n = rows.shape[1]
-    # Numbers that lie together are added in an order of their own.
+    # numpy sums contiguous numbers in an order of its own.
     means = np.ascontiguousarray(rows).mean(axis=1)
     if n == 1:
         return means, np.full(len(rows), math.nan)
@@ -145,9 +189,19 @@ def means_ci95(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
     """Ratio of two means measured in pairs, with its 95 % interval.
 
-    Both members of a pair come from the same random numbers, so what is common to them cancels.
-    The interval is the usual one of a ratio estimator: the spread of ``x - R y`` over the mean
+    Both members of a pair come from the same random numbers, so common variation cancels. The
+    interval is the usual one of a ratio estimator: the spread of ``x - R y`` divided by the mean
     of ``y`` (Cochran, Sampling Techniques, 3rd edition, section 6.3).
+
+    Parameters
+    ----------
+    numerator, denominator
+        Samples of equal number; those at the same place are a pair.
+
+    Returns
+    -------
+    Estimate
+        The ratio; with one pair there is no interval. NaN if the denominators have mean 0.
     """
     import numpy as np
 
@@ -171,8 +225,14 @@ def paired_ratios(
     Parameters
     ----------
     numerators, denominators
-        A row a quantity, a column a pair; at least one column. Where the denominators have a mean
-        of zero the ratio is NaN, and with one pair the half-width.
+        Shape (quantities, pairs); at least one pair.
+
+    Returns
+    -------
+    ratios : numpy.ndarray of float64
+        One per quantity; NaN where the mean of the denominators is 0.
+    halves : numpy.ndarray of float64
+        One per quantity; NaN with one pair.
     """
     import numpy as np
 
@@ -189,7 +249,7 @@ def paired_ratios(
 
 @dataclass(frozen=True)
 class Replicated(Generic[Sample]):
-    """What `replicate_until` gathered.
+    """Result of `replicate_until`.
 
     Attributes
     ----------
@@ -203,7 +263,7 @@ class Replicated(Generic[Sample]):
     reached: bool
 
 
-#: Asks for replications of several schemes, which are taken side by side; see `ask_until`.
+#: Requests replications of several schemes, which run in parallel; see `ask_until`.
 Asking: TypeAlias = Generator[
     range, Sequence[Mapping[str, Sample]], Replicated[Mapping[str, Sample]]
 ]
@@ -219,13 +279,13 @@ def replicate_until(
 ) -> Replicated[Sample]:
     """Replicate until a criterion is met.
 
-    Batches have a fixed size and the criterion is looked at only between them, so the number of
-    replications does not depend on how many ran side by side.
+    Batches have a fixed size, and the criterion is evaluated only between them. So the number of
+    replications does not depend on how many ran in parallel.
 
     Parameters
     ----------
     sample
-        Runs the replications of a range and answers one sample for each, in order.
+        Runs the replications of a range and returns one sample for each, in order.
     precise
         Whether the samples so far are enough.
     first
@@ -234,6 +294,11 @@ def replicate_until(
         Size of each further batch.
     most
         Largest number of replications.
+
+    Returns
+    -------
+    Replicated
+        All samples, and whether they are enough.
     """
     asking = ask_until(precise, first=first, batch=batch, most=most)
     numbers = next(asking)
@@ -248,10 +313,22 @@ def replicate_until(
 def ask_until(
     precise: Callable[[Sequence[Sample]], bool], *, first: int, batch: int, most: int
 ) -> Generator[range, Sequence[Sample], Replicated[Sample]]:
-    """Do as `replicate_until` for a caller that runs the replications when it likes.
+    """Do as `replicate_until`, for a caller that runs the replications itself.
 
-    Yields the numbers of the next batch, is sent their samples in order, and returns what was
-    gathered.
+    Parameters
+    ----------
+    precise, first, batch, most
+        As in `replicate_until`.
+
+    Yields
+    ------
+    range
+        The numbers of the next batch; send the list of their samples, in order.
+
+    Returns
+    -------
+    Replicated
+        All samples, and whether they are enough.
     """
     if not (0 < first <= most and batch > 0):
         raise ValueError("replications: 0 < first <= most and 0 < batch are needed")
@@ -267,24 +344,35 @@ def ask_until(
 
 
 def side_by_side(samples: Mapping[str, Sequence[Sample]]) -> list[dict[str, Sample]]:
-    """Turn a list of samples for each name into one dictionary for each replication."""
+    """Turn one list of samples per name into one dictionary per replication.
+
+    Parameters
+    ----------
+    samples
+        By name: one sample per replication, equally many for each name.
+
+    Returns
+    -------
+    list of dict
+        For each replication its sample of each name.
+    """
     names = list(samples)
     return [dict(zip(names, row, strict=True)) for row in zip(*samples.values(), strict=True)]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far one mean is from another.
+    """The difference of two means, with its test.
 
     Attributes
     ----------
     difference
         The difference of the means, with its 95 % interval.
     p
-        Probability of a difference as large if there were none, two-sided; None where it cannot
-        be told. It is 0 where both never vary and differ.
+        Two-sided probability of so large a difference if the means were equal; None if it cannot
+        be computed. It is 0 if neither sample varies and they differ.
     paired
-        Whether it goes by pairs of replications (a paired t test), or not (Welch's).
+        Whether it is a paired t test over replications, or Welch's test.
     """
 
     difference: Estimate
@@ -293,7 +381,18 @@ class Comparison:
 
 
 def paired_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
-    """Compare samples measured in pairs: the t test of ``x - y``."""
+    """Compare samples measured in pairs: the t test of ``x - y``.
+
+    Parameters
+    ----------
+    x, y
+        Samples of equal number; those at the same place are a pair.
+
+    Returns
+    -------
+    Comparison
+        The difference of the means, and its p-value.
+    """
     import numpy as np
 
     gaps = np.asarray(x, dtype=float) - np.asarray(y, dtype=float)
@@ -305,7 +404,18 @@ def paired_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
 
 
 def welch_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
-    """Compare independent samples whose variances may differ (Welch, Biometrika 34, 1947)."""
+    """Compare independent samples whose variances may differ (Welch, Biometrika 34, 1947).
+
+    Parameters
+    ----------
+    x, y
+        Samples, of any number.
+
+    Returns
+    -------
+    Comparison
+        The difference of the means, and its p-value.
+    """
     import numpy as np
 
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
@@ -326,7 +436,7 @@ def welch_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
 def two_sided(
     gaps: NDArray[np.float64], halves: NDArray[np.float64], counts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """P-values of paired differences whose 95 % intervals are known, as `paired_difference` has.
+    """P-values of paired differences with known 95 % intervals, as of `paired_difference`.
 
     Parameters
     ----------
@@ -334,6 +444,11 @@ def two_sided(
         Differences, and the half-widths of their intervals.
     counts
         Numbers of pairs, at least two.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        One p-value per difference.
     """
     import numpy as np
 
@@ -354,6 +469,16 @@ def holm(p: ArrayLike) -> list[float]:
     """Correct the p-values of a family of tests (Holm, Scand. J. Statist. 6, 1979).
 
     The chance that any test of a true null hypothesis falls below a level is at most that level.
+
+    Parameters
+    ----------
+    p
+        The p-values of the tests.
+
+    Returns
+    -------
+    list of float
+        The corrected p-values, in the same order.
     """
     import numpy as np
 

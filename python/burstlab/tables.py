@@ -1,4 +1,4 @@
-"""Tables of columns, which convert to what the user works with."""
+"""Tables of columns, which convert to pandas, polars, Arrow or plain dictionaries."""
 
 from __future__ import annotations
 
@@ -20,23 +20,21 @@ if TYPE_CHECKING:
     from burstlab.storage.columnar.column import Column
     from burstlab.storage.columnar.conditions import Condition
 
-# numpy is imported where tables are made: a run that records none starts without it, in half the
-# time.
+# numpy is imported where tables are made. A run that records none starts in half the time without.
 
-#: What is recorded only when asked for.
+#: Tables that are recorded only on request.
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 
-#: What packets of third-party hosts say, byte for byte, which is recorded with ``packets`` where it
-#: is asked for by name.
+#: The bytes of packets of third-party hosts, recorded with ``packets`` if this table is named.
 DATAGRAMS = "datagrams"
 
 #: Tables of a mesh, which need no recording.
 MESH = ("histograms", "connections", "samples")
 
-#: Tables of a mesh of bursts that is looked at with ``run.occupancy``.
+#: Tables of a mesh of bursts that ``run.occupancy`` samples.
 OCCUPANCY = ("queues", "ports", "wavelengths")
 
-#: Tables that come with one that is recorded, under its name and more.
+#: Tables that are recorded together with another one.
 WITH = (
     "packets_sack",
     "packets_acks",
@@ -54,8 +52,8 @@ RECORDED = (*TRACES, *WITH, *MESH, *OCCUPANCY)
 #: All tables that the directory of a result can hold.
 STORED = ("flows", *RECORDED)
 
-#: Columns that name a row of each table, first of all the replication: rows of several replications
-#: have the same numbers. A table that another one belongs to is joined by the key of that one.
+#: Columns that name a row of each table. The replication comes first, because rows of several
+#: replications have the same numbers. A table that belongs to another is joined by the key of that.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "flows": ("replication", "id"),
     "bursts": ("replication", "direction", "burst"),
@@ -88,7 +86,7 @@ def to_trace(trace: Iterable[str] | str, resolved: Mapping[str, Any]) -> list[st
 
 
 def not_recorded(name: str) -> NotRecorded:
-    """Return the error of a table that a run has not recorded, with what records it."""
+    """Return the error for a table that a run has not recorded; it says how to record it."""
     traced = name.split("_")[0]
     fix = f"run it with --trace {traced} (trace=({traced!r},))"
     if name in MESH:
@@ -98,15 +96,20 @@ def not_recorded(name: str) -> NotRecorded:
     return NotRecorded(f"the table {name} of this run was not recorded\n  fix: {fix}")
 
 
-#: What the engine writes in an unsigned 64-bit column where there is nothing to say.
+#: The value that the engine writes in an unsigned 64-bit column for a missing value.
 NULL = 2**64 - 1
 
-#: Most rows that are looked at at once where a table is read part by part.
+#: Most rows in memory at a time where a table is read part by part.
 BATCH = 2**16
 
 
 class Table:
-    """Columns of equal length; ``table["column"]`` is a numpy array.
+    """Columns of equal length; ``table["column"]`` is a one-dimensional numpy array.
+
+    Times are whole picoseconds, in columns whose names end in ``_ps``. A column without missing
+    values has the type of the engine: ``uint64``, ``float64``, ``bool`` or text. In a column of
+    numbers with missing values all are ``float64`` and the missing ones NaN; elsewhere they are
+    None. The conversions below write a null instead.
 
     Parameters
     ----------
@@ -118,13 +121,26 @@ class Table:
         self._columns = dict(columns)
 
     def to_arrow(self) -> pa.Table:
-        """Return a `pyarrow.Table`; it needs the extra ``arrow``."""
+        """Convert to Arrow; it needs the extra ``arrow``.
+
+        Returns
+        -------
+        pyarrow.Table
+            The same columns; a missing value is null.
+        """
         from burstlab.storage.arrow import to_arrow
 
         return to_arrow(self.read(), "to_arrow()", "arrow")
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas frame; times stay whole picoseconds (nullable integers)."""
+        """Convert to pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The same columns. Times stay whole picoseconds in nullable integers; a missing value is
+            ``pandas.NA``.
+        """
         from burstlab.storage.arrow import to_arrow
 
         arrow = to_arrow(self.read(), "to_pandas()", "pandas")
@@ -133,7 +149,13 @@ class Table:
         return arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a polars frame; it needs the extra ``polars``."""
+        """Convert to polars; it needs the extra ``polars``.
+
+        Returns
+        -------
+        polars.DataFrame
+            The same columns; a missing value is null.
+        """
         from burstlab.storage.arrow import to_arrow
 
         # First pyarrow: polars that is imported without it does not look for it again.
@@ -141,20 +163,48 @@ class Table:
         return extra("polars", "to_polars()").from_arrow(arrow)
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """Return one dictionary per row."""
+        """Convert to plain Python values.
+
+        Returns
+        -------
+        list of dict
+            One dictionary per row, by column; a missing value is None.
+        """
         found = self.read()
         names = list(found)
         cells = (column.to_pylist() for column in found.values())
         return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
     def where(self, **equal: Any) -> Table:
-        """Return the rows whose columns have the given values."""
+        """Select rows by the values of columns.
+
+        Parameters
+        ----------
+        **equal
+            A value for each column named: ``where(flow=3, kind="timeout")``.
+
+        Returns
+        -------
+        Table
+            The rows that have all these values, in their order.
+        """
         if not equal:
             return self
         return Table(self.read(conditions=[(name, "==", value) for name, value in equal.items()]))
 
     def seconds(self, name: str) -> NDArray[np.float64]:
-        """Return a column of picoseconds in seconds, with NaN where there is no value."""
+        """Return a column of times in seconds.
+
+        Parameters
+        ----------
+        name
+            Of a column in picoseconds, such as ``"t_ps"``.
+
+        Returns
+        -------
+        numpy.ndarray of float64
+            One value per row, in seconds; NaN where there is no value.
+        """
         import numpy as np
 
         return np.asarray(self[name], dtype=np.float64) * 1e-12
@@ -165,7 +215,18 @@ class Table:
         return list(self._columns)
 
     def column(self, name: str) -> Column:
-        """Return a column with its type and what is missing in it."""
+        """Return a column with its type and the mask of its missing values.
+
+        Parameters
+        ----------
+        name
+            Of the column.
+
+        Returns
+        -------
+        Column
+            The values, and which of them are missing.
+        """
         return self.read([name])[name]
 
     def read(
@@ -180,10 +241,15 @@ class Table:
         conditions
             Such as ``("flow", "==", 3)``; see `burstlab.storage.columnar.conditions`.
 
+        Returns
+        -------
+        dict of Column
+            By name, in the order asked for.
+
         Raises
         ------
         KeyError
-            If there is no such column; with what there is.
+            If there is no such column; the message lists the columns of the table.
         """
         from burstlab.storage.columnar.conditions import meet
 
@@ -195,19 +261,63 @@ class Table:
         return {name: column.take(mask) for name, column in found.items()}
 
     def select(self, names: Sequence[str]) -> Table:
-        """Return some of the columns."""
+        """Return some of the columns.
+
+        Parameters
+        ----------
+        names
+            Of the columns.
+
+        Returns
+        -------
+        Table
+            All rows of these columns, in the order of `names`.
+        """
         return Table(self.read(names))
 
     def take(self, which: NDArray[Any] | slice) -> Table:
-        """Return some of the rows: their numbers, a mask, or a slice."""
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        which
+            Numbers of rows from 0, a Boolean mask with one entry per row, or a slice.
+
+        Returns
+        -------
+        Table
+            These rows.
+        """
         return Table({name: column.take(which) for name, column in self.read().items()})
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
-        """Return the rows part by part, of all columns or of those named."""
+        """Return the rows part by part, so that a large table need not be in memory.
+
+        Parameters
+        ----------
+        columns
+            Names of columns; by default all.
+
+        Returns
+        -------
+        iterator of Table
+            Parts of at most 65,536 rows each, in order.
+        """
         yield from in_parts(self.read(columns))
 
     def equals(self, other: Table) -> bool:
-        """Whether both have the same columns with the same values, NaN being equal to NaN."""
+        """Compare with another table; NaN equals NaN.
+
+        Parameters
+        ----------
+        other
+            The other table.
+
+        Returns
+        -------
+        bool
+            Whether both have the same columns with the same values.
+        """
         ours, theirs = self.read(), other.read()
         return list(ours) == list(theirs) and all(
             column.equals(theirs[name]) for name, column in ours.items()
@@ -229,7 +339,20 @@ class Table:
         return self.to_html(rows=20) + f"<p>{len(self):,} rows</p>"
 
     def to_html(self, rows: int | None = None, columns: Sequence[str] | None = None) -> str:
-        """Return the first rows, or all, as an HTML table; of the columns named, or of all."""
+        """Format as an HTML table.
+
+        Parameters
+        ----------
+        rows
+            How many of the first rows; by default all.
+        columns
+            Names of columns; by default all.
+
+        Returns
+        -------
+        str
+            The element ``<table>``.
+        """
         import html
 
         kept = self.columns if columns is None else list(columns)
@@ -242,11 +365,22 @@ class Table:
         return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
     def head(self, rows: int) -> Table:
-        """Return the first rows."""
+        """Return the first rows.
+
+        Parameters
+        ----------
+        rows
+            How many.
+
+        Returns
+        -------
+        Table
+            These rows; all if there are fewer.
+        """
         return self.take(slice(0, rows))
 
     def _know(self, names: Sequence[str]) -> None:
-        """Refuse names of columns that there are not."""
+        """Refuse names of columns that the table does not have."""
         known = self.columns
         for name in names:
             if name not in known:
@@ -254,7 +388,7 @@ class Table:
 
 
 class NoColumn(InputError, KeyError):
-    """A table has no such column; the message names those that there are."""
+    """A table has no such column; the message lists the columns of the table."""
 
     __str__ = InputError.__str__
 
@@ -281,12 +415,12 @@ def from_engine(columns: Mapping[str, Any], replication: int) -> Table:
 class Recorded(Mapping[str, Table]):
     """The tables of a run of the engine, made when the first of them is asked for.
 
-    A mesh always leaves some, and most runs are read for their summary alone.
+    A mesh always records some, but most runs are read for their summary alone.
 
     Parameters
     ----------
     hand_over
-        Answers the chunks of the tables, each with its name; asked once.
+        Returns the chunks of the tables, each with its name; called once.
     replication
         Number of the run.
     """
@@ -317,7 +451,7 @@ class Recorded(Mapping[str, Table]):
 def from_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Build a table from dictionaries of plain values.
 
-    A dictionary within becomes columns of its own, ``outer_inner``; lists are left out.
+    A nested dictionary becomes columns of its own, ``outer_inner``; lists are left out.
     """
     from burstlab.storage.columnar.column import of_values
 
@@ -330,7 +464,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table({name: of_values(row.get(name) for row in rows) for name in names})
 
 
-#: Types of most values, which are told at once from tables: to ask for those takes longer.
+#: Types of most values. They are separated from tables at once, because `isinstance` is slower.
 _PLAIN = frozenset((int, float, str, bool, type(None)))
 
 
@@ -345,7 +479,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def join(tables: Sequence[Table]) -> Table:
-    """Put tables one below the other; one that lacks a column has no values in it."""
+    """Put tables one below the other; a table that lacks a column has missing values in it."""
     from burstlab.storage.columnar.column import joined, missing
 
     read = [table.read() for table in tables]
@@ -379,5 +513,5 @@ def _column(column: Any) -> Column:
     if column.dtype == np.uint64:
         there = column != NULL
         return Column(column, None if there.all() else there)
-    # A number that is none, such as the window of an ACK, is no value either.
+    # A NaN, such as the window of an ACK, counts as missing.
     return of_numbers(column, nan=False)

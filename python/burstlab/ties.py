@@ -1,4 +1,4 @@
-"""Whether the numbers of a scenario depend on the order of events of one instant."""
+"""Whether the numbers of a scenario depend on the order of simultaneous events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from burstlab.loading import ScenarioLike, to_document
 
-#: What tells runs apart, or counts the work of the engine, and no number of the network.
+#: Fields that identify a run or count the work of the engine; they measure nothing of the network.
 _NOT_COMPARED = frozenset(
     {"core_events", "events", "events_per_packet", "fingerprint", "replication", "seed", "warnings"}
 )
@@ -22,7 +22,7 @@ class TieDifference:
     Attributes
     ----------
     path
-        Where it stands in the summary, such as ``flows[0].goodput_bps``.
+        Its place in the summary, such as ``flows[0].goodput_bps``.
     fixed
         Its mean over the replications with ties in their fixed order; None if it has no value.
     drawn
@@ -35,13 +35,19 @@ class TieDifference:
 
     @property
     def relative(self) -> float:
-        """The difference as a share of the larger of the two; infinite where one has no value."""
+        """The difference as a share of the larger value; infinite if one is missing."""
         if self.fixed is None or self.drawn is None:
             return math.inf
         return abs(self.fixed - self.drawn) / max(abs(self.fixed), abs(self.drawn))
 
     def document(self) -> dict[str, Any]:
-        """Return what JSON says of it; a share that is infinite is None there."""
+        """Return the difference for JSON.
+
+        Returns
+        -------
+        dict
+            ``path``, ``fixed``, ``drawn`` and ``relative``; an infinite share is None.
+        """
         share = self.relative
         return asdict(self) | {"relative": share if math.isfinite(share) else None}
 
@@ -54,10 +60,10 @@ def compare_ties(
     jobs: int | None = None,
     allow_code: bool = False,
 ) -> list[TieDifference]:
-    """Run a scenario twice, with ties in a fixed order and in a drawn one, and compare.
+    """Run a scenario twice, with ties in a fixed order and in a random one, and compare.
 
-    All other draws are the same. Where no number differs, none depends on the order of events of
-    one instant. Frames on the air and slots of ``[ops]`` keep their order in both runs.
+    All other draws are the same. If no number differs, none depends on the order of simultaneous
+    events. Frames on the air and slots of ``[ops]`` keep their order in both runs.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ import pytest
 
 from burstlab import InputError, read, resolve, run
 from burstlab.live import kernels, live, network, running, virtual
-from burstlab.live.shared_kernel import CAUSES, beside
+from burstlab.live.shared_kernel import CAUSES, compare_senders
 from burstlab.loading import to_document
 from burstlab.oracle.live import live_linux
 
@@ -391,7 +391,7 @@ def test_a_setting_that_the_kernel_refuses_is_named():
 def test_without_loss_our_cubic_has_the_rate_of_the_kernels():
     document = scenario()
     document["live"][0]["command"][-1] = "6000000"
-    found = beside(document, seeds=[1])
+    found = compare_senders(document, seeds=[1])
     (theirs,), (ours,) = found.kernel["goodput_bps"], found.ours["goodput_bps"]
     assert 10e6 < theirs < 20e6
     assert ours == pytest.approx(theirs, rel=0.005)
@@ -403,7 +403,7 @@ def test_without_loss_our_cubic_has_the_rate_of_the_kernels():
 def test_the_window_of_the_kernel_is_reduced_for_what_ours_is():
     document = scenario(loss={"data": {"process": "every", "n": 150}})
     document["live"][0]["command"][-1] = "1000000"
-    found = beside(document, seeds=[1])
+    found = compare_senders(document, seeds=[1])
     reduced = {name: (found.kernel[name], found.ours[name]) for name in found.ours}
     assert reduced["reductions_one_burst"][0][0] > 0, "a burst was lost"
     for cause in CAUSES:

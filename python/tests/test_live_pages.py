@@ -78,7 +78,7 @@ def test_goodput_of_a_live_flow_is_over_its_own_time(monkeypatch, tmp_path):
     own_s = (max(row["delivered_ps"] for row in full) - first) / 1e12
     assert flow["goodput_bps"] == pytest.approx(8 * flow["bytes_in_order"] / own_s, rel=1e-9)
     assert own_s < 1 < 4 < done.result.summary["simulated_s"]
-    assert flow["completed_s"] == max(one["ended_s"] for one in done.told["programs"])
+    assert flow["completed_s"] == max(one["ended_s"] for one in done.outcome["programs"])
     table = connections(done.result)
     assert table.to_pylist() == connections(tmp_path / "out").to_pylist()
     assert {"t_ns", "cwnd", "srtt"} <= set(table.columns)

@@ -14,7 +14,7 @@ from test_live import BULK, HOME, needs_kernel
 
 from burstlab import run
 from burstlab.live import kernels, live
-from burstlab.live.shared_kernel import beside, sender_of
+from burstlab.live.shared_kernel import compare_senders, sender_of
 from burstlab.storage.parquet import read_table
 
 pytestmark = [needs_kernel, pytest.mark.slow]
@@ -49,7 +49,7 @@ def test_a_short_transfer_takes_our_sender_as_long_as_the_kernel():
         ],
         run={"duration": "60 s"},
     )
-    found = beside(document, seeds=list(SEEDS))
+    found = compare_senders(document, seeds=list(SEEDS))
     theirs, ours = found.kernel["completed_s"], found.ours["completed_s"]
     assert len(theirs) == len(ours) == len(SEEDS)
     assert min(theirs) < 0.2, "in some seeds nothing is lost"

@@ -89,7 +89,7 @@ def test_a_lost_burst_is_clicked_and_both_runs_are_seen(tab, tmp_path):
               }}
             }}"""
         )
-        tab.get_by_role("button", name="What if it had lived?").click()
+        tab.get_by_role("button", name="What if it had arrived?").click()
         until(tab, f"{VIEW}.spared.flows")
         assert "it would be lost at" in tab.inner_text("#what-if-told")
         assert tab.locator("#what-if .chart canvas").count() == 4

@@ -201,7 +201,7 @@ def test_the_command_draws_each_kind(burstlab, one_burst, tmp_path):
         (["sequence", "--start", "20 s"], "sends nothing then"),
         (["window", "--start", "20 s"], "nothing happens to flow 0 then"),
         (["window", "--end", "4"], '"4"'),
-        (["occupancy", "--fibre", "1-2"], "a path has one fibre each way"),
+        (["occupancy", "--fibre", "1-2"], "a path has one fibre in each direction"),
         (["occupancy", "--fibre", "x"], "is no fibre"),
         (["bursts", "--flow", "0"], "--flow is of sequence and window"),
         (["sweep"], "a sweep needs a parameter"),

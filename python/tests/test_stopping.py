@@ -52,7 +52,7 @@ def test_a_command_that_takes_a_moment_to_end_says_that_it_was_heard(monkeypatch
             said, rounds = capfd.readouterr().err, rounds + 1
     finally:
         signal.signal(signal.SIGINT, before)
-    assert said == "interrupted; what was done is kept, which takes a moment\n"
+    assert said == "interrupted; storing what was done, which takes a moment\n"
 
 
 def test_modules_are_loaded_once_and_not_where_ctrl_c_is_raised(monkeypatch, tmp_path):

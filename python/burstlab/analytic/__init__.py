@@ -3,8 +3,8 @@
 Nothing here imports anything of the rest of the package.
 
 Over all of the range that its arguments declare, a form is right to a relative error of 1e-9, or
-as far as the last bits of its arguments tell: the tests hold each against arithmetic of 60 digits.
-Fixed points of networks are as exact as their `tolerance`. What is smaller than 1e-300 may be 0.
+to the precision of its arguments: the tests compare each with arithmetic of 60 digits. Fixed points
+of networks are as exact as their `tolerance`. A result below 1e-300 may be 0.
 """
 
 from burstlab.analytic import cubic, erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004

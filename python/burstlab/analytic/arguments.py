@@ -29,19 +29,19 @@ _SIGNS = {
     ">=": (operator.ge, "at least", "below"),
     ">": (operator.gt, "above", "not above"),
 }
-"""What a sign demands, how it is read, and what a value is that fails it."""
+"""The relation that a sign stands for, how it is read, and the fault of a value that fails it."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Where an argument lies beside another one of the same function."""
+    """The relation of an argument to another one of the same function."""
 
     sign: Literal["<", "<=", ">=", ">"]
     """How it compares with the other."""
     other: str
     """Name of the other argument; where that is None nothing is compared."""
     because: str
-    """What the error says behind the two values: the assumption, or what to give."""
+    """The end of the error, after the two values: the assumption, or the value to give."""
 
     def check(self, name: str, values: Mapping[str, Any]) -> None:
         """Refuse a value that is on the wrong side of the other argument's."""
@@ -61,7 +61,7 @@ class Argument:
     """Numbers, a count, a word, or what is taken as it is: its type says which."""
 
     meaning: str
-    """What it is, without the full stop."""
+    """Its meaning, without the full stop."""
     unit: str = ""
     """Unit of the value; empty for a pure number."""
     _: KW_ONLY
@@ -92,7 +92,7 @@ class Argument:
         name
             Name of the argument, for the error.
         value
-            What was given.
+            The value given.
         kind
             ``ArrayLike``, float, int for a count, a Literal or str for a word; the value of any
             other type is returned as it is.
@@ -118,8 +118,8 @@ class Argument:
         if words := self._words(kind):
             within = "one of " + ", ".join(f'"{word}"' for word in words)
         if self.relation:
-            beside = f"{_SIGNS[self.relation.sign][1]} `{self.relation.other}`"
-            within = f"{within} and {beside}" if within else beside
+            related = f"{_SIGNS[self.relation.sign][1]} `{self.relation.other}`"
+            within = f"{within} and {related}" if within else related
         usual = f"{default:g}" if isinstance(default, int | float) else f'"{default}"'
         said = isinstance(default, int | float | str) and not isinstance(default, bool)
         return (
@@ -169,7 +169,7 @@ class Argument:
         return array
 
     def _holds(self, number: float) -> bool:
-        """Whether a single number is in the range: the short way of `_numbers`."""
+        """Whether a single number is in the range: a faster `_numbers`."""
         return (
             (math.isfinite(number) or (not self.finite and number == number))
             and all(_SIGNS[sign][0](number, bound) for sign, bound in self._bounds)

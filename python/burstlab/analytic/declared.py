@@ -46,28 +46,28 @@ def declared(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check the arguments that a function declares by its types, and complete its docstring.
 
-    The function is given its numbers as arrays of float64, whatever the caller gave; a result
-    without dimensions becomes a scalar.
+    The function gets its numbers as arrays of float64, whatever the caller gave; a result without
+    dimensions becomes a scalar.
 
     Parameters
     ----------
     returns
-        What is returned, for the docstring. Its shape is added behind the first clause.
+        The returned value, for the docstring. Its shape is added after the first clause.
     source
-        Where the literature has it.
+        The place in the literature.
     **notes
-        What a docstring says of an argument here and nowhere else, by its name; all of it for one
-        whose type has no declaration.
+        Additions to the docstring of an argument, by its name; the whole text for an argument whose
+        type has no declaration.
 
     Returns
     -------
     Callable
-        What completes a function. A section that its docstring has is left alone.
+        A decorator. A section that the docstring has already is left unchanged.
 
     Raises
     ------
     TypeError
-        If nothing is said of an argument, or a note is on something else.
+        If an argument has no description, or a note names no argument.
     """
 
     def complete(function: Callable[P, R]) -> Callable[P, R]:
@@ -77,7 +77,7 @@ def declared(
         known = {name: one for name, one in found.items() if one is not None}
         if wrong := (found.keys() - known.keys() - notes.keys()) | (notes.keys() - found.keys()):
             raise TypeError(f"{function.__name__}: neither a declaration nor a note fits {wrong}")
-        # What reads the signature, as `help` and the site do, sees plain types.
+        # Readers of the signature, such as `help` and the site, see plain types.
         function.__annotations__.update({name: _plain(one) for name, one in known.items()})
         call: Callable[..., Any] = function
         each = signature.parameters.values()
@@ -107,7 +107,7 @@ def declared(
 
 
 def _find(hint: Any) -> _Declared | None:
-    """Return the declaration in a type, which may stand beside None."""
+    """Return the declaration in a type, which may be a union with None."""
     for part in (hint, *get_args(hint)):
         if get_origin(part) is Annotated:
             kind, *extras = get_args(part)

@@ -1,4 +1,4 @@
-"""What a closed form offers to a command: parameters with units, results with equations."""
+"""The interface of a closed form to a command: parameters with units, results with equations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Parameter:
     default: float
     """Value if none is given."""
     description: str
-    """What it is, and its range."""
+    """Its meaning and range."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Quantity:
     equation: str
     """Where the paper has it."""
     description: str
-    """What it is."""
+    """Its meaning."""
     as_printed: float | str
     """Value of the formula as printed; the same if the paper has no misprint there."""
 
@@ -70,7 +70,7 @@ class Model:
     reference: str
     """The paper."""
     description: str
-    """What is modelled, in a sentence."""
+    """The model, in a sentence."""
     parameters: tuple[Parameter, ...]
     """Every parameter, in the order to show them."""
     compute: Callable[[Mapping[str, float]], dict[str, Quantity]]

@@ -17,10 +17,10 @@ def main(tokens: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     tokens
-        What stands behind the name of the command; by default that of the process.
+        The arguments of the command; by default those of the process.
     """
     if (sys.argv[1:] if tokens is None else list(tokens)) == ["--version"]:
-        # What scripts ask first needs nothing of what reads other flags.
+        # Scripts often ask for the version first; it needs none of the other imports.
         import burstlab
 
         print(f"burstlab {burstlab.__version__}")

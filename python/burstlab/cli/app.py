@@ -19,7 +19,7 @@ from burstlab.running import interrupts
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
 
-#: What a shell adds to the number of a signal that ended a command.
+#: A shell adds this to the number of a signal that ended a command.
 _BY_SIGNAL = 128
 
 
@@ -64,7 +64,7 @@ def _unprinted(error: OSError) -> int:
     if error.errno == errno.EPIPE:
         # The reader (head, less) has gone; nothing is left to say and nowhere to say it.
         return DONE
-    # What was to be stored was stored, or that was told; this is what was to be printed.
+    # Results were stored, or an error was reported; only the printing failed.
     fix = "make room" if error.errno in FULL else "give it a file or a terminal that is there"
     return _complain(
         f"standard output: cannot be written ({os.strerror(error.errno)})\n  fix: {fix}"

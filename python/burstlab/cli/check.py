@@ -77,7 +77,7 @@ def _print_whole(resolved: dict[str, Any]) -> None:
 
 #: Bytes and seconds that are worth a word.
 _MUCH, _LONG = 1e8, 10.0
-#: What a tie of a timer comes to.
+#: The consequence of a tie of a timer.
 _FIRST = "a packet that comes as the timer ends misses the burst, though elsewhere it may not"
 #: Numbers that are printed of those that differ.
 _SHOWN = 20

@@ -31,7 +31,7 @@ app = App(
     version=_version,
     version_flags=["--version"],
     help_epilogue=ALL,
-    # What has no task is listed last.
+    # Commands without a task are listed last.
     group_commands=Group("Help and version", sort_key=99),
 )
 for _rank, (_task, _commands) in enumerate(TASKS.items()):
@@ -62,7 +62,7 @@ def call(given: Sequence[str]) -> object:
     Parameters
     ----------
     given
-        What stands behind ``burstlab``.
+        The arguments after ``burstlab``.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def call(given: Sequence[str]) -> object:
 
 
 def _fix(error: CycloptsError) -> str:
-    """Return which help tells more, and the usage line of the command."""
+    """Return the help command to run next, and the usage line of the command."""
     chain = list(error.command_chain or ())
     if not chain:
         return "burstlab --help lists what there is"

@@ -39,8 +39,8 @@ def print_coverage(out: str, keys: Sequence[str], *, json_: bool = False) -> int
         _print(paper, listed, list(dict.fromkeys(origin.values())))
         lines += listed
     counts = count(lines)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    say(f"\n{len(lines)} printed statements and values: {told}")
+    counted = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    say(f"\n{len(lines)} printed statements and values: {counted}")
     return 0
 
 

@@ -1,10 +1,10 @@
-"""What stands at the end of each ``--help``: an example, the page to read, and how it may end."""
+"""The end of each ``--help``: an example, the page to read, and the exit statuses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: What each exit status means, but for signals, which end every command.
+#: The meaning of each exit status; signals, which can end every command, have their own.
 STATUSES = {
     0: "done",
     1: "a check or a claim failed",
@@ -20,7 +20,7 @@ _MORE_MEMORY = "bad input, or more memory needed than run.max_memory"
 
 @dataclass(frozen=True)
 class Epilogue:
-    """What is said at the end of a help.
+    """The end of a help text.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Epilogue:
     page
         The page of the documentation that explains it.
     ends
-        Exit statuses, with what they mean of this command.
+        Exit statuses of this command, with their meaning.
     """
 
     example: str

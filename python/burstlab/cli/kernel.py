@@ -58,7 +58,7 @@ def list_(*, json_: Json = False) -> int:
     lacking = {one.name: kernels.lacks(one.image) for one in known}
     missing = kernels.missing()
     if json_:
-        told = [
+        found = [
             {
                 "name": one.name,
                 "version": one.version,
@@ -68,7 +68,7 @@ def list_(*, json_: Json = False) -> int:
             }
             for one in known
         ]
-        print(json.dumps({"kernels": told, "missing": missing}))
+        print(json.dumps({"kernels": found, "missing": missing}))
         return 0
     for one in known:
         usable = lacking[one.name] or f"with {', '.join(kernels.controls(one.image))}"

@@ -44,16 +44,16 @@ def live(
     set_
         Change a field: path=value. Repeatable.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd, ledger, and datagrams (what
-        packets of third-party hosts say) (default: none).
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger, and datagrams (the
+        bytes of packets of third-party hosts) (default: none).
     out
-        Directory of the result; what programs print, and how connections stand at each ACK, goes
-        to the folder live in it.
+        Directory of the result. Its folder live gets the output of the programs, and the state of
+        connections at each ACK.
     force
         Replace the result in that directory, once this one is complete.
     beside
-        Run under so many seeds, one after the other, and again with our senders of the same names
-        in place of the live hosts; prints both, with 95 % intervals.
+        Run with this many seeds, one after the other, and again with our senders of the same names
+        in place of the live hosts; print both, with 95 % intervals.
     patience
         A kernel in which nothing happens for so long is ended.
     allow_code
@@ -81,19 +81,19 @@ def live(
     if beside is not None:
         if out is not None or tables:
             raise InputError("--beside keeps no result\n  fix: leave out --out and --trace")
-        return _beside(document, seed, beside, how, json_=json_)
+        return _compare(document, seed, beside, how, json_=json_)
     with bar("running") as progress:
         done = running.live(
             document, seed=seed, trace=tables, out=out, force=force, progress=progress, **how
         )
     if json_:
-        put_document({**done.result.document(), "live": done.told})
+        put_document({**done.result.document(), "live": done.outcome})
     else:
-        _print(done.result, done.told)
-    return _status(done.result.interrupted, done.told)
+        _print(done.result, done.outcome)
+    return _status(done.result.interrupted, done.outcome)
 
 
-def _beside(
+def _compare(
     document: dict[str, Any], seed: int | None, runs: int, how: Mapping[str, Any], *, json_: bool
 ) -> int:
     from dataclasses import asdict
@@ -101,14 +101,16 @@ def _beside(
     from burstlab.cli.numbers import count as number
     from burstlab.cli.numbers import measure, rate
     from burstlab.errors import InputError
-    from burstlab.live.shared_kernel import MEASURES, beside
+    from burstlab.live.shared_kernel import MEASURES, compare_senders
     from burstlab.running.progress import bar
 
     if runs < 1:
         raise InputError(f"--beside {runs}: at least one seed is needed\n  fix: write 1 or more")
     first = seed if seed is not None else int(document.get("run", {}).get("seed", 1))
     with bar("running") as progress:
-        found = beside(document, seeds=range(first, first + runs), progress=progress, **how)
+        found = compare_senders(
+            document, seeds=range(first, first + runs), progress=progress, **how
+        )
     if json_:
         print(json.dumps(asdict(found)))
         return 0
@@ -121,26 +123,27 @@ def _beside(
     return 0
 
 
-def _print(result: Any, told: Mapping[str, Any]) -> None:
+def _print(result: Any, outcome: Mapping[str, Any]) -> None:
     from burstlab.cli.run import print_tables
 
     print_tables(result)
     made = Lean(["host", "program", "ended"], ("at",))
-    for program in told["programs"]:
+    for program in outcome["programs"]:
         at = "" if program["ended_s"] is None else f"{program['ended_s']:.6g} s"
         words = brief(" ".join(program["command"]))
         made.add_row(program["address"], words, _end_of(program), at)
     print(made)
-    say(f"{told['clock']} clock, Linux {told['kernel']}")
-    if told["unroutable"]:
+    say(f"{outcome['clock']} clock, Linux {outcome['kernel']}")
+    if outcome["unroutable"]:
         say(
-            f"{told['unroutable']:,} packets were to no live host of another node, and went nowhere"
+            f"{outcome['unroutable']:,} packets had no live host of another node as destination "
+            "and were dropped"
         )
-    if "lateness_s" in told:
-        late = told["lateness_s"]
+    if "lateness_s" in outcome:
+        late = outcome["lateness_s"]
         parts = ", ".join(f"{name} {1e3 * value:.3g} ms" for name, value in late.items())
         say(f"lateness: {parts}")
-    if told.get("late"):
+    if outcome.get("late"):
         warn("warning: LATE: the machine was too slow, the numbers are not those of the scenario")
     if result.directory is not None:
         say(f"written to {result.directory}")
@@ -158,13 +161,13 @@ def _end_of(program: Mapping[str, Any]) -> str:
     return f"with status {program['status']}"
 
 
-def _status(interrupted: bool, told: Mapping[str, Any]) -> int:
-    """Return the exit status, once what programs of no good end did is told."""
+def _status(interrupted: bool, outcome: Mapping[str, Any]) -> int:
+    """Return the exit status, after messages about the programs that failed."""
     if interrupted:
         warn("interrupted: the numbers are those of what was done")
         return 130
     worst = 0
-    for program in told["programs"]:
+    for program in outcome["programs"]:
         killed = program["signal"] is not None and not program["stopped"]
         if program["problem"] is not None or killed:
             worst = 2

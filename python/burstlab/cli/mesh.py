@@ -1,4 +1,4 @@
-"""What ``burstlab run`` prints of a mesh or of cells: demands, bursts, fibres, the air.
+"""The tables that ``burstlab run`` prints of a mesh or of cells: demands, bursts, fibres, the air.
 
 The result is of a run with at least one replication.
 """
@@ -35,7 +35,7 @@ _AIR: Sequence[tuple[str, str, Callable[[float], str]]] = (
     ("served", "mac_delay_s", seconds),
 )
 
-#: Kinds of bursts in the order in which they are told, and what they are called.
+#: Kinds of bursts in the order in which they are printed, with their names.
 KINDS = (
     ("data", "data bursts"),
     ("acks", "bursts of ACKs"),
@@ -99,8 +99,8 @@ def slowdowns(result: Result) -> Lean | None:
         for label, found in sorted(classes.items(), key=lambda item: item[1][0]["from_bytes"]):
             # A run in which no connection of that size began has none of the two.
             none = [{"connections": 0, "censored": 0}] * (len(runs) - len(found))
-            told = [*found, *none]
-            cells = [measured(told, name, count) for name in ("connections", "censored")]
+            every = [*found, *none]
+            cells = [measured(every, name, count) for name in ("connections", "censored")]
             cells += [measured(found, name, "{:.3g}".format, "unknown") for name in _SLOWDOWN]
             made.add_row(f"{brief(demand['label'])}, from {label}", *cells)
     return made
@@ -113,10 +113,10 @@ def air(result: Result) -> Lean | None:
         return None
     made = Lean(["wireless cell"], (title for title, _, _ in _AIR))
     for index, cell in enumerate(runs[0]):
-        for way in ("down", "up"):
-            ways = [one[index][way] for one in runs]
-            cells = [measured(ways, name, write) for _, name, write in _AIR]
-            made.add_row(f"{brief(cell['name'])}, {way}", *cells)
+        for side in ("down", "up"):
+            sides = [one[index][side] for one in runs]
+            cells = [measured(sides, name, write) for _, name, write in _AIR]
+            made.add_row(f"{brief(cell['name'])}, {side}", *cells)
     return made
 
 

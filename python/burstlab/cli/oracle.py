@@ -26,26 +26,26 @@ def oracle(
 ) -> int:
     """Replay recorded traces of another simulator, or of Linux, and compare packet by packet.
 
-    Where several flows share a queue, rows are compared up to the first tie, two events at the
-    queue at one instant, whose order is each simulator's own: such a case is a tie, neither a match
-    nor a difference. Of recorded connections of Linux the ACKs are given to a sender, which has to
-    send the same segments within 1 ms and stand as the kernel did after 99 % of them; or the whole
-    connection is run over its path, within 2 ms. There a packet that reaches an assembler in the
-    nanosecond in which its timer closes the burst is a tie too, if the run matches with each such
-    packet on the side of the recording. A case with a field or a setting that is not known is not
-    judged, and named. Exit code 0: no case differs, and one is a match or a tie; 1: one differs or
-    cannot be run, or none is judged.
+    If several flows share a queue, rows are compared up to the first tie: two simultaneous events
+    at the queue, whose order each simulator chooses. Such a case is a tie, neither a match nor a
+    difference. For recorded Linux connections our sender gets the recorded ACKs. It has to send the
+    same segments within 1 ms, and its state has to agree with the kernel after 99 % of the ACKs.
+    Or the whole connection is run over its path, within 2 ms. There a packet that reaches an
+    assembler in the nanosecond in which its timer closes the burst is a tie too, if the run matches
+    with each such packet on the side of the recording. A case with an unknown field or setting is
+    named and not judged. Exit code 0: no case differs, and one is a match or a tie; 1: one differs
+    or cannot be run, or none is judged.
 
-    With --packetdrill the scripts of a directory run against the sender of Linux. Exit code 0: none
-    of them differs, and one passes; what needs something that the model has not is listed with its
-    reason, and is no pass.
+    With --packetdrill the scripts of a directory run against the Linux sender. Exit code 0: none of
+    them differs, and one passes. A script that needs something outside the model is listed with the
+    reason, and does not pass.
 
     Parameters
     ----------
     directory
         Holds index.json and the traces it names.
     level
-        What is judged of a connection of Linux: our sender alone (replay, the default), our sender,
+        The judged part of a Linux connection: our sender alone (replay, the default), our sender,
         receiver and path (path), or our path beneath a kernel of burstlab kernel list (live).
     packetdrill
         A directory with scripts of packetdrill (*.pkt), in place of recorded traces, or one script.

@@ -84,7 +84,7 @@ def play(
     allow_code: Switch = False,
     no_open: Switch = False,
 ) -> int:
-    """Open a page with sliders that rerun a path as they move: TCP beside Burst TCP.
+    """Open a page with sliders that rerun a path as they move: TCP compared with Burst TCP.
 
     Parameters
     ----------

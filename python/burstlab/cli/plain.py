@@ -1,9 +1,9 @@
 """Command lines that are read without the library that reads all others.
 
-To load that library takes longer than a short run, so a `burstlab run` in which every flag is
-written out, once, and has its value behind it is read here. Any other line, one with a mistake
-above all, is left to the library (`commands.py`), which answers it: no error is told here, and
-what a flag means is said once, in the signature of the command.
+Loading that library takes longer than a short run. So this module reads a `burstlab run` in which
+every flag is written out, once, with its value after it. The library (`commands.py`) reads any
+other line, and every line with a mistake: no error is reported here. The signature of the command
+alone defines the meaning of each flag.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read(given: Sequence[str]) -> Callable[[], object] | None:
     Parameters
     ----------
     given
-        What stands behind ``burstlab``.
+        The arguments after ``burstlab``.
     """
     if list(given) in ([], ["-h"], ["--help"]):
         return _print_overview

@@ -1,7 +1,7 @@
-"""What commands print: text of a user is shown as it is, and never drives the terminal.
+"""Printing for commands: text of a user is shown as it is, and never controls the terminal.
 
-A label may hold what is markup to rich, or an escape sequence to a terminal. Neither is read here:
-nothing that is printed is markup, and control characters are shown as escapes.
+A label may contain markup of rich, or an escape sequence of a terminal. Neither is interpreted:
+printed text has no markup, and control characters are shown as escapes.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from burstlab.cli.beside import beside
+from burstlab.cli.background_calls import background_calls
 from burstlab.cli.coverage import coverage_json, print_coverage
 from burstlab.cli.flags import Json, Switch, Whole
 from burstlab.cli.printing import STYLES, console, say, warn
@@ -84,7 +84,7 @@ def reproduce(
     options = Options(effort, seed, jobs, file)
     reports: list[TargetReport] = []
     interrupted = False
-    with _progress(len(wanted)) as progress, beside() as aside:
+    with _progress(len(wanted)) as progress, background_calls() as aside:
         try:
             with closing(reproduce_all(wanted, options, progress)) as finished:
                 for report in finished:

@@ -152,9 +152,9 @@ def _print(compared: Compared) -> None:
     titles = ("result", "kind", "burstlab", "seed", "points", "runs")
     made = table([*titles, ""], fold=True)
     for entry in compared.entries[:_RESULTS_SHOWN]:
-        told = entry.to_json()
+        cells = entry.to_json()
         state = "not finished" if entry.interrupted else ""
-        made.add_row(*(str(told[name]) for name in titles), state)
+        made.add_row(*(str(cells[name]) for name in titles), state)
     terminal.print(made)
     if len(compared.entries) > _RESULTS_SHOWN:
         more = several(len(compared.entries) - _RESULTS_SHOWN, "more result")

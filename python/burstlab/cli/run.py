@@ -182,7 +182,7 @@ _FLOWS_SHOWN = 20
 
 
 def print_tables(result: Result) -> None:
-    """Print the flows of a result and what there is beside them."""
+    """Print the flows of a result, and its other tables."""
     from burstlab.cli import mesh, slots
 
     if not result.replications:
@@ -241,7 +241,7 @@ def _caption(result: Result) -> str:
         )
     ]
     if counters.get("bursts_sent") and not result.network:
-        told = [
+        sent = [
             f"{several(counters[f'{kind}_sent'], *names)} sent, {counters[f'{kind}_lost']:,} lost "
             f"({counters[f'{kind}_lost'] / counters[f'{kind}_sent']:.3%})"
             for kind, names in (
@@ -250,5 +250,5 @@ def _caption(result: Result) -> str:
             )
             if counters.get(f"{kind}_sent")
         ]
-        lines.append("; ".join(told))
+        lines.append("; ".join(sent))
     return "\n".join(lines)

@@ -30,7 +30,7 @@ def size(
     allow_code: Switch = False,
     json_: Json = False,
 ) -> int:
-    """Find the least value of a field at which a goal is met, and what stands in the way below.
+    """Find the least value of a field at which a goal is met, and the bottlenecks below it.
 
     Bisection over the values. At each the scenario is run until the 95 % interval of the number
     lies on one side of the limit, or all runs that are allowed are done. Exit status 1: no value

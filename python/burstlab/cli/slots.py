@@ -1,4 +1,4 @@
-"""What ``burstlab run`` prints of a slotted network: its busiest outputs and its edges.
+"""The tables that ``burstlab run`` prints of a slotted network: its busiest outputs and its edges.
 
 The result is of a run with at least one replication.
 """

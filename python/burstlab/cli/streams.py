@@ -1,8 +1,7 @@
 """Standard streams as a command finds them: closed, of another encoding, or of a reader who left.
 
-What is printed is never a reason to lose what was computed. A stream that is closed is taken for
-the null device. A character that the encoding of a stream lacks is printed as ASCII that looks like
-it, or as an escape.
+A failure to print never loses results. A closed stream is replaced by the null device. A character
+that the encoding of a stream lacks is printed as a similar ASCII character, or as an escape.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import Any, TextIO
 
-#: What each of the characters that commands print looks like in ASCII.
+#: Characters that commands print, with similar ones of ASCII.
 _LIKE = {
     "─": "-",
     "│": "|",

@@ -34,7 +34,7 @@ def study(
 ) -> int:
     """Run a study: designs of parameters, replications, schemes compared at each point.
 
-    Each point is stored when it is done; a study that was ended in any way goes on with --resume.
+    Each point is stored when it is finished, and --resume continues a study, however it ended.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def study(
     scheduler
         Run it on the cluster of this Dask scheduler: tcp://host:port, or the path of its file.
     resume
-        Go on with the study in the directory; no point that is done is run again.
+        Continue the study in the directory; finished points are not run again.
     allow_code
-        Execute Python code that stands in the plan itself, or came with a result or a study; read
-        it before. Code in files that a plan of your own names needs no leave.
+        Execute Python code that is stored in the plan itself, or came with a result or a study;
+        read it before. Code in files that your own plan names needs no permission.
     no_report
-        Leave out report.html, the page that is written when all points are done.
+        Leave out report.html, the page that is written when all points are finished.
     json_
         Print one JSON document and nothing else.
     """

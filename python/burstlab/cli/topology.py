@@ -87,7 +87,8 @@ def _print(found: dict[str, list[dict[str, Any]]]) -> None:
     fibres = sum(int(link.get("fibres", 1)) for link in links)
     hosts = sum(node.get("role", "both") != "core" for node in nodes)
     say(f"{len(nodes)} nodes, {hosts} of them with hosts")
-    say(f"{len(links)} links of {fibres} fibres, {sum('one_way' in one for one in links)} one way")
+    single = sum("one_way" in one for one in links)
+    say(f"{len(links)} links of {fibres} fibres, {single} in one direction")
     km = [link["length_km"] for link in links if "length_km" in link]
     if km:
         middle = statistics.median(km)

@@ -11,12 +11,12 @@ from burstlab.dataset.columns import ROW, TABLES
 LICENCE = "MIT OR Apache-2.0"
 
 _LIMITS = """\
-* Simulated, not measured in a network. What a sender, an edge and a core do is in the documentation
-  of this version; where senders were held against recordings of a kernel is in `today/kernel`.
+* Simulated, not measured in a network. The documentation of this version defines senders, edges and
+  cores. The series `today/kernel` compares senders with recordings of a kernel.
 * Runs of one `group`, `point` and `replication` share their random numbers, so that series are to
   be compared in pairs; their rows are not independent of one another.
-* A series named by its sender alone has no detector. What a detector spares a sender of 2004 (Reno,
-  SACK) is the slow start after a time-out; what it spares one of Linux is the whole reduction.
+* A series with only the name of its sender has no detector. A detector spares a sender of 2004
+  (Reno, SACK) the slow start after a time-out; it spares a Linux sender the whole reduction.
 * Prices are of the first replication alone, and of a simple random sample of its lost bursts, by
   `of_lost` of how many. A price is of sparing one burst; prices do not add up.
 * Where nothing is missing at an event, `burst`, `node` and `lost_ps` are null."""
@@ -36,7 +36,7 @@ def card(
     recipe
         The command that makes the set again.
     titles
-        What each target shows, by its name.
+        The subject of each target, by its name.
     seeds
         Seeds of its runs.
     rows

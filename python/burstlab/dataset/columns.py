@@ -22,7 +22,7 @@ class Column:
     unit
         Its unit; empty for names and counts.
     meaning
-        What it is.
+        Its definition.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Column:
     meaning: str
 
 
-#: What tells a run from others, in every table.
+#: Columns that identify a run, in every table.
 KEY = (
     Column("target", "string", "", "The target of burstlab reproduce whose plan has the run."),
     Column("group", "string", "", "Group of the plan: flow and T_b, say."),
-    Column("point", "string", "", "Point of the plan: loss probability, or load of others."),
+    Column("point", "string", "", "Point of the plan: loss probability, or background load."),
     Column("series", "string", "", "Sender, how it finds losses, and detector."),
     Column("replication", "uint32", "", "Repetition, from 0; the same in all series of a point."),
 )
@@ -99,7 +99,12 @@ PRICES = (
     Column("cause", "string", "", "Why it was lost."),
     Column("node", "uint32", "", "Where."),
     Column("connections", "uint32", "", "Connections with packets in it."),
-    Column("bytes", "int64", "B", "What receivers had more at the end if it alone had lived."),
+    Column(
+        "bytes",
+        "int64",
+        "B",
+        "Bytes that receivers would have more at the end if it alone had arrived.",
+    ),
     Column("bytes_indirect", "int64", "B", "Of these, those of connections with nothing in it."),
     Column("different", "uint32", "", "Connections that fare otherwise."),
     Column("different_indirect", "uint32", "", "Of these, those with nothing in it."),
@@ -108,7 +113,7 @@ PRICES = (
 
 TABLES = {"runs": RUNS, "events": EVENTS, "prices": PRICES}
 
-#: What one row of each is.
+#: The meaning of a row of each table.
 ROW = {
     "runs": "a run: one replication of one series at one point",
     "events": "a time-out, or a reduction of the window by anything else",

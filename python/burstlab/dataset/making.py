@@ -27,7 +27,7 @@ from burstlab.surgery import blame
 Progress = Callable[[float, str], None]
 Rows = list[dict[str, Any]]
 
-#: What is made if nothing else is named.
+#: Targets that are made by default.
 TARGETS = ("today/stacks", "today/ends", "today/nsfnet", "today/wlan")
 
 #: Its files are written by Arrow, in whose schema each column has its unit and what it is.
@@ -148,9 +148,15 @@ def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, pric
     scenario = json.dumps(result.scenario, sort_keys=True)
     for replication in result.replications:
         summary = replication.summary
-        told = {**key, "replication": int(summary["replication"])}
+        common = {**key, "replication": int(summary["replication"])}
         settings = json.dumps(one.settings, sort_keys=True)
-        row = {**told, "x": one.x, "settings": settings, "scenario": scenario, **_counted(summary)}
+        row = {
+            **common,
+            "x": one.x,
+            "settings": settings,
+            "scenario": scenario,
+            **_counted(summary),
+        }
         tables["runs"].append({**row, "seed": result.seed})
     priced = dict(_priced(tables, {**key, "replication": 0}, one.scenario, prices, context.jobs))
     for event in result.ledger.to_pylist():
@@ -232,7 +238,7 @@ def _write(
         titles = {f"{paper.key}/{target}": paper.title(target) for paper, target in chosen}
         text = card(recipe, titles, seeds, counts, sums)
         put(new / CARD, text.encode())
-        told = sealed({"recipe": recipe, "seeds": seeds, "rows": counts, FIELD: sums})
-        put(new / SUMS, f"{json.dumps(told, indent=2)}\n".encode())
+        document = sealed({"recipe": recipe, "seeds": seeds, "rows": counts, FIELD: sums})
+        put(new / SUMS, f"{json.dumps(document, indent=2)}\n".encode())
     room.move_in()
     return Made(room.path, counts, sums)

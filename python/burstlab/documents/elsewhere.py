@@ -15,7 +15,7 @@ from typing import Any
 
 from burstlab import _core
 
-#: What others call a field, with what it is called here.
+#: Names of fields in other programs, by the field here.
 _ALSO: Mapping[str, tuple[str, ...]] = {
     "mss": ("tcp.segment_size",),
     "rwnd": ("tcp.window",),
@@ -55,9 +55,9 @@ def corrected(path: str, value: str, problem: str, fix: str) -> tuple[str, str]:
     path
         The field.
     value
-        What is written there, as JSON.
+        The value there, as JSON.
     problem, fix
-        What the engine says of it.
+        The message of the engine.
     """
     table, _, name = path.rpartition(".")
     text = _text(value)
@@ -109,7 +109,7 @@ def _choice(table: str, name: str, word: str) -> str | None:
 
 
 def _named(table: str, name: str, fix: str) -> str:
-    """Return the fix of a name that no field of a table has, but those of others."""
+    """Return the fix for a name that belongs to a field of another table."""
     if not fix.startswith("use one of"):
         return fix  # It is nearly the name of a field that is there.
     here = _plain(table)

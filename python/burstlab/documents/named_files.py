@@ -18,11 +18,11 @@ class NamedFiles:
     Parameters
     ----------
     base
-        The directory from which their paths count.
+        The directory that their paths are relative to.
     held
-        What a plan holds of them itself; of these none is looked for.
+        Files that a plan holds itself; these are not looked for.
     keep
-        Read each file once, and keep what it says: it is that of a plan, which takes long.
+        Read each file once, and keep its content, because a plan uses it many times.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class NamedFiles:
     def _base_is_foreign(self) -> bool:
         return came_with(self.base) is not None
 
-    def told(self) -> list[tuple[str, str]]:
-        """Return the name of each file that was kept, and how long and which it is."""
+    def described(self) -> list[tuple[str, str]]:
+        """Return the name of each file that was kept, with its length and checksum."""
         import hashlib
 
         return [

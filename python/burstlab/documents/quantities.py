@@ -18,6 +18,6 @@ def number(value: float | str) -> float:
     if not isinstance(value, str):
         return float(value)
     found = _core.quantity(value)
-    # What is no quantity is told as a time that is none.
+    # A value that is no quantity gets the error of a time.
     size, unit = found if found is not None else (_core.seconds(value), "s")
     return size * 1e3 if unit == "s" else size

@@ -1,7 +1,7 @@
 """The fields of a scenario that Burstlab wrote, by path, without reading each file anew.
 
-Results that are compared have nearly the same scenarios, and a table of one is that of others word
-for word. So each text of a table is read once, and of tables that differ each line.
+Compared results have nearly the same scenarios, and most of their tables are equal word for word.
+So each text of a table is parsed once; in tables that differ each line is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from burstlab import classes
 #: A field that stands on one line.
 _LINE = re.compile(r"[A-Za-z0-9_-]+ = .*[^\[{,]$")
 
-#: What is before a table.
+#: The text before a table.
 _TABLE = re.compile(r"\n(?=\[)")
 
 #: The head of a table, or of an entry of a list of tables.
@@ -24,7 +24,7 @@ _HEAD = re.compile(r"\[\[?([A-Za-z0-9_.-]+)\]\]?")
 
 
 class Fields:
-    """Reads the fields of scenarios; what it has read before it knows."""
+    """Reads the fields of scenarios, and remembers the tables that it has parsed."""
 
     def __init__(self) -> None:
         self._whole: dict[str, Mapping[str, Any]] = {}
@@ -38,7 +38,7 @@ class Fields:
         Parameters
         ----------
         text
-            What ``scenario.toml`` of a result says.
+            The text of ``scenario.toml`` of a result.
         """
         known = self._whole.get(text)
         if known is None:

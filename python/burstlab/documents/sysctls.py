@@ -1,4 +1,4 @@
-"""What settings of a Linux kernel are called in the parameters of an endpoint."""
+"""Parameters of an endpoint, by the names of settings of a Linux kernel."""
 
 from __future__ import annotations
 

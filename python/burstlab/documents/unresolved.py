@@ -17,7 +17,7 @@ from burstlab.errors import ScenarioError
 from burstlab.loading import Document
 from burstlab.simulation import resolve
 
-#: Fields from which defaults of others follow; they go last.
+#: Fields on which defaults of other fields depend; they go last.
 _LEADING = ("window_law", "variant", "profile", "window")
 
 _Tcp = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Draw goodput against the receiver's window, with 95 % intervals, beside the bound it sets.
+"""Draw goodput against the receiver's window, with 95 % intervals, and the bound that it sets.
 
 Usage: python examples/plot_window_sweep.py [DIRECTORY]; writes window-sweep.svg and .png there.
 """
@@ -23,7 +23,7 @@ for variant in ("reno", "sack"):
         scenario["tcp"] = {"variant": variant, "window": window, "delayed_ack": False}
         results.append(bl.run(scenario))
 
-# Propagation there and back, assembly, and a segment each way on the access links.
+# Propagation there and back, assembly, and a segment in each direction on the access links.
 round_trip_s = 2 * (0.010 + 0.010 + 0.010) + 0.005 + 2 * 8000 / 10e6
 bound = Curve(
     "window / round trip",

@@ -41,7 +41,7 @@ def lost(share: float, in_a_row: float = 1.0) -> dict[str, Any]:
 
 
 def jitter() -> Iterator[tuple[str, float, dict[str, Any]]]:
-    """100 Mb/s, 10 ms one way, a queue of one product of the two, and more and more assembly."""
+    """100 Mb/s, 10 ms in each direction, a queue of one product of both, and growing assembly."""
     for ms in (0, 0.5, 1, 2, 5, 10):
         for share in (0.0, 0.005):
             scenario = path("100 Mb/s", "3 ms", f"{ms} ms", queue=170)

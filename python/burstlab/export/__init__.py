@@ -46,8 +46,8 @@ def export(
     ----------
     result
         A run that recorded the tables that the format needs: ``packets`` for ``pcapng``,
-        ``qlog``, ``xplot`` and ``flowmon``, ``bursts`` for ``perfetto``; with ``cwnd`` and
-        ``ledger`` there is more in ``qlog`` and ``perfetto``.
+        ``qlog``, ``xplot`` and ``flowmon``, ``bursts`` for ``perfetto``. ``cwnd`` and ``ledger``
+        add events to ``qlog`` and ``perfetto``.
     format
         ``"pcapng"``: a capture for Wireshark, tshark and tcptrace. ``"perfetto"``: a trace for
         ui.perfetto.dev and chrome://tracing. ``"qlog"``: a log of one sender for qvis.
@@ -63,13 +63,13 @@ def export(
     replication
         Its number; by default the first.
     force
-        Replace what is there. Without it a file that is there is refused, of ``csv`` a directory
-        that holds tables.
+        Replace an existing file or, for ``csv``, a directory that holds tables. Without it they
+        are refused.
 
     Returns
     -------
     list of Path
-        What was written.
+        The files that were written.
     """
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)

@@ -35,19 +35,19 @@ _OUTGOING = ("sent_ps", "departed_ps")
 DATA, ACK, UDP = 0, 1, 2
 _KINDS = {"data": DATA, "ack": ACK, "udp": UDP}
 
-#: What a result of an older version lacks; see `burstlab.export.flows.Flows`.
+#: A column that results of older versions lack; see `burstlab.export.flows.Flows`.
 _WINDOW = "window_bytes"
 
 _COLUMNS = ("replication", "flow", "kind", "seq", "transmission", "size_bytes", "sent_ps", "burst")
 
 
 class Sight(NamedTuple):
-    """A packet that passes.
+    """A packet that passes a place.
 
     Attributes
     ----------
     time_ps
-        When.
+        The time.
     row
         Its row in the table ``packets`` of the replication, from 0.
     kind
@@ -55,7 +55,7 @@ class Sight(NamedTuple):
     flow
         Its flow; of a UDP packet its source.
     seq
-        Segment, or of an ACK the highest one in order, or -1.
+        The segment; for an ACK the highest one in order, or -1.
     transmission
         Which one of the segment, from 1.
     size
@@ -63,21 +63,21 @@ class Sight(NamedTuple):
     burst
         The burst it crosses in; `NULL` for none.
     fate, cause
-        What becomes of it.
+        Its fate, and the cause of a loss.
     opens
         Whether it is the SYN or the answer to it.
     sent
-        Of an ACK on a connection with data in both directions, the highest segment that its host
-        had sent of its own data; else -1.
+        For an ACK on a connection with data in both directions, the highest segment of its own
+        data that its host had sent; else -1.
     sack
-        SACK blocks in segments, each ``(left, right)``, the most recent first: its own, or of the
-        ACK that it carries.
+        SACK blocks in segments, each ``(left, right)``, the most recent first: its own, or those of
+        the ACK that it carries.
     window
-        Bytes of the window that the ACK advertises which the packet is, or carries; `NULL` where
-        the receiver decides on none, so that it is that of the scenario.
+        The window in bytes that the ACK advertises; `NULL` if the receiver never changes it, so
+        that it is that of the scenario.
     carries
-        Of data on a connection with data in both directions, the highest segment in order that the
-        ACK tells which they carry; `NULL` for none.
+        For data on a connection with data in both directions, the highest segment in order that
+        the piggybacked ACK acknowledges; `NULL` for none.
     """
 
     time_ps: int
@@ -191,8 +191,8 @@ class _Rows:
 
         count = 0
         columns = list(dict.fromkeys((*_COLUMNS, self._data, self._ack, "fate", "cause")))
-        told = _WINDOW in self._packets.columns
-        columns += [_WINDOW] if told else []
+        has_window = _WINDOW in self._packets.columns
+        columns += [_WINDOW] if has_window else []
         for batch in self._packets.batches(columns):
             part = batch.where(replication=self._replication)
             if len(part) == 0:
@@ -203,7 +203,7 @@ class _Rows:
             count += len(part)
             data, ack = numbers[self._data], numbers[self._ack]
             udp = np.full_like(data, NULL) if self._udp is None else data
-            # What data of a flow back pass by is what ACKs of the other pass by.
+            # Data of the reverse direction pass the places that ACKs of the other direction pass.
             seen = np.where(self._both.goes_back(kind, numbers["flow"]), 1 - kind, kind)
             time = np.where(seen == DATA, data, np.where(seen == ACK, ack, udp))
             outward = np.array([name in _OUTGOING for name in (self._data, self._ack, self._data)])
@@ -219,7 +219,7 @@ class _Rows:
                     kind, *(numbers[name] for name in ("seq", "flow", "transmission"))
                 ),
                 "sent": self._both.sent(kind, numbers["seq"], numbers["flow"]),
-                "window": numbers[_WINDOW] if told else np.full_like(data, NULL),
+                "window": numbers[_WINDOW] if has_window else np.full_like(data, NULL),
                 "goes_out": outward[seen],
             }
             passes = time != NULL
@@ -296,7 +296,7 @@ class _BothWays:
 
 
 class _Besides:
-    """What packets have besides, by their row, read no further than asked for."""
+    """Further columns of packets, by their row; rows are read only as far as they are asked for."""
 
     def __init__(self, result: Result, replication: int) -> None:
         self._sack = _Beside(result, replication, "packets_sack", ("left", "right"))
@@ -324,7 +324,7 @@ class _Beside:
         self._columns = ("packet", *columns)
         self._parts = self._read(result.table(name), replication) if recorded else iter(())
         self._left: list[tuple[int, ...]] = []
-        #: What was read and not asked for.
+        #: Rows that were read and not yet asked for.
         self.found: dict[int, list[tuple[int, ...]]] = {}
 
     def read_below(self, row: int | None) -> None:

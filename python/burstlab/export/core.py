@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from burstlab.results import Result
 
-#: What a place that is a core node begins with: ``node:3``, ``node:Denver``.
+#: The prefix of a place that is a core node: ``node:3``, ``node:Denver``.
 NODE = "node:"
 
 
@@ -95,8 +95,8 @@ def goes_back(bursts: Any) -> NDArray[np.bool_]:
     """
     import numpy as np
 
-    told = bursts["from"] > 0
-    return np.where(told, bursts["from"] > bursts["to"], bursts["direction"] == "ack")
+    known = bursts["from"] > 0
+    return np.where(known, bursts["from"] > bursts["to"], bursts["direction"] == "ack")
 
 
 def _number(place: str, names: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""What packets of third-party hosts say, from the tables that a run recorded of it."""
+"""The bytes of packets of third-party hosts, from the tables that a run recorded."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Counts and delays of flows as ns-3's flow monitor writes them, for the scripts that read these.
 
 As there, each direction is a flow of its own, delays are from host to host, and times are in
-nanoseconds. What there is not is left out: histograms, probes, and forwarding, as core nodes switch
-bursts and forward no packet (``timesForwarded`` is 0). A flow between live hosts is all that these
-say to each other, by whatever protocols and ports: it has no element of the classifier, and is
-refused.
+nanoseconds. Histograms, probes and forwarding are left out: core nodes switch bursts and forward no
+packet (``timesForwarded`` is 0). A flow between live hosts carries all their traffic, with any
+protocols and ports. It has no element of the classifier, and is refused.
 """
 
 from __future__ import annotations

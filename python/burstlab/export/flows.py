@@ -1,4 +1,4 @@
-"""What an export has to know of a flow: its segments, its window, its ends."""
+"""The facts about a flow that an export needs: its segments, its window, its ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from burstlab.export.capture import Sight
     from burstlab.results import Result
 
-#: What a flow between live hosts has as its stack.
+#: The stack of a flow between live hosts.
 LIVE = "live"
 
 #: Stacks of QUIC.
@@ -169,7 +169,7 @@ class Flows:
                 if known.stack:
                     connection = [replace(facts, two_way=True) for facts, _ in both]
                 else:
-                    connection = [_of_both_ways(facts, tcp, entry) for facts, entry in both]
+                    connection = [_of_duplex(facts, tcp, entry) for facts, entry in both]
             self._static += connection * int(flow["count"])
         access = result.scenario["access"]
         far = access.get("receiver") or {}
@@ -216,8 +216,8 @@ class Flows:
     def __getitem__(self, number: int) -> FlowFacts:
         known = self._before_the_run(number)
         # A result of an earlier version has no windows, and is refused where they are needed.
-        told = known.groups or "window_bytes" in self._result.packets.columns
-        looked_at = told and (known.groups or known.scale is not None)
+        has_windows = known.groups or "window_bytes" in self._result.packets.columns
+        looked_at = has_windows and (known.groups or known.scale is not None)
         short = self._short.get(number, ()) if looked_at else ()
         if known.groups or len(short) > 1 or (short and short[0][0] < self._highest[number]):
             return replace(known, groups=True, short=short)
@@ -240,7 +240,7 @@ class Flows:
         found: dict[int, list[tuple[int, int]]] = {}
         every = {number: self._before_the_run(number) for number in self.numbers()}
         groups = [n for n, one in every.items() if one.groups or one.scale is not None]
-        # At the sender of each flow all of them pass, whichever way it goes.
+        # All packets of both directions pass the sender of each flow.
         for sight in sights(self._result, "sender", flow=groups, replication=self._replication):
             if sight.kind != DATA or sight.seq == 0 or sight.transmission > 1:
                 continue
@@ -286,9 +286,9 @@ _OF_A_STACK: Mapping[str, Any] = {
 }
 
 
-def _of_both_ways(facts: FlowFacts, tcp: Mapping[str, Any], way: Mapping[str, Any]) -> FlowFacts:
-    """Return what else there is to know of a direction of a connection with data in both."""
-    total = whole(way["bytes"]) if way.get("bytes") else 0
+def _of_duplex(facts: FlowFacts, tcp: Mapping[str, Any], reverse: Mapping[str, Any]) -> FlowFacts:
+    """Return the further facts about a direction of a connection with data in both."""
+    total = whole(reverse["bytes"]) if reverse.get("bytes") else 0
     block, linux = whole(tcp["sack_block_size"]), tcp["variant"] == "linux"
     extra = _SACK_OPTION if linux else 0
     return replace(facts, two_way=True, block=block, blocks=extra, total=total)

@@ -1,4 +1,4 @@
-"""What passes a sender, with what each ACK acknowledges."""
+"""The packets that pass a sender, with the segments that each ACK acknowledges."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def heard(result: Result, flow: int, replication: int = 0) -> Iterator[Sight]:
-    """Return the packets of a flow as its sender sees them; ACKs tell the highest segment in order.
+    """Return the packets of a flow as its sender sees them; an ACK has the highest one in order.
 
-    The datagrams that the receiver of a stack sends are numbered as they are sent, which says
-    nothing of what they acknowledge: that is told by the segments. So is what a sender hears with
-    the data of the other direction of its connection.
+    Datagrams from the receiver of a stack are numbered as they are sent, so their numbers do not
+    show what they acknowledge; the table of segments does. It also has the ACKs that come with data
+    of the reverse direction of the connection.
 
     Parameters
     ----------
@@ -112,23 +112,23 @@ def _with_data(
     highest: NDArray[np.int64],
 ) -> Iterator[Sight]:
     """Add the ACKs that came with data: what was heard when no ACK came by itself."""
-    told = list(zip(times.tolist(), highest.tolist(), strict=True))[::-1]
+    carried = list(zip(times.tolist(), highest.tolist(), strict=True))[::-1]
     for sight in passing:
-        while told and told[-1][0] < sight.time_ps:
-            yield _carried(*told.pop(), sight.flow, windows)
-        if told and told[-1][0] == sight.time_ps:
+        while carried and carried[-1][0] < sight.time_ps:
+            yield _carried(*carried.pop(), sight.flow, windows)
+        if carried and carried[-1][0] == sight.time_ps:
             if sight.kind == ACK:
-                told.pop()
+                carried.pop()
             else:
-                # What an ACK lets go comes after it, at the same instant.
-                yield _carried(*told.pop(), sight.flow, windows)
+                # Packets that an ACK releases come after it, at the same instant.
+                yield _carried(*carried.pop(), sight.flow, windows)
         yield sight
-    while told:
-        time, segment = told.pop()
+    while carried:
+        time, segment = carried.pop()
         yield _carried(time, segment, 0, windows)
 
 
 def _carried(time: int, segment: int, flow: int, windows: dict[int, int]) -> Sight:
-    """Return an ACK that came with data; which row that was is not told."""
+    """Return an ACK that came with data; its row is unknown."""
     window = windows.get(time, NULL)
     return Sight(time, 0, ACK, flow, segment, 1, 0, NULL, "delivered", "none", False, window=window)

@@ -1,17 +1,17 @@
 """Capture files for Wireshark, tshark and tcptrace.
 
-What the simulation has, the capture has: which packet passes when, segments, ACKs, SACK blocks, the
-receiver's window, of one that decides on it (`packets.window_bytes`) as each ACK advertises it.
-What IPv4 and TCP want besides is made up, the same way in every capture: the addresses, the ports,
-initial sequence numbers of 0, the options of SYN and SYN-ACK (MSS, SACK permitted and a window
-scale that the receiver's window needs), the window of a host that receives no data, and payloads of
-zeros, of which the capture keeps nothing. Where headers are longer than that, as with time stamps,
-the rest is no-operations: what a stamp says is in no table. The simulated TCP does not close
-connections.
+The capture has what the simulation has: when each packet passes, segments, ACKs, SACK blocks, and
+the receiver's window. A receiver that decides on its window advertises it in each ACK
+(`packets.window_bytes`). The other fields of IPv4 and TCP are made up, alike in every capture. They
+are the addresses, the ports, initial sequence numbers of 0, and the options of SYN and SYN-ACK
+(MSS, SACK permitted, and the window scale that the receiver's window needs). A host that receives
+no data has a made-up window too. Payloads are zeros, which the capture leaves out. Longer headers,
+as with time stamps, are filled with no-operations: no table has the stamps. The simulated TCP does
+not close connections.
 
-Packets of third-party hosts are what these hosts have sent, byte for byte, as the table
-``datagrams`` has them: those of live hosts whole, those of smoltcp between the addresses of the
-capture, and those of QUIC, which says nothing of them, behind headers of IPv4 and UDP.
+The packets of third-party hosts are those that the hosts sent, byte for byte, from the table
+``datagrams``. Packets of live hosts are whole, those of smoltcp have the addresses of the capture,
+and those of QUIC have made-up headers of IPv4 and UDP.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Endpoint:
     other: int | None
     back: bool
     #: The window in bytes that was advertised last, as the packets pass.
-    told: int
+    advertised: int
 
     def end(self, segment: int) -> int:
         """Return the sequence number behind a segment."""
@@ -73,8 +73,8 @@ class _Endpoint:
 
     def window(self, sight: Sight, *, scaled: bool = True) -> int:
         """Return the window that an ACK advertises, as its header has it."""
-        self.told = self.facts.window_after(sight, self.told)
-        return self.field(self.told) if scaled else min(self.told, _FIELD)
+        self.advertised = self.facts.window_after(sight, self.advertised)
+        return self.field(self.advertised) if scaled else min(self.advertised, _FIELD)
 
     def field(self, window: int) -> int:
         """Return bytes as a header has them: never fewer."""
@@ -235,8 +235,8 @@ class Capture:
         while facts.scale is None and facts.window_bytes > _FIELD << shift:
             shift += 1
         other = None if not behind else first if back else behind[0]
-        told = facts.window_bytes
-        endpoint = _Endpoint(facts, ends, shift, ports, facts.last, other, back, told)
+        window = facts.window_bytes
+        endpoint = _Endpoint(facts, ends, shift, ports, facts.last, other, back, window)
         self._endpoints[number] = endpoint
         return endpoint
 
@@ -295,7 +295,7 @@ def _ack(flow: _Endpoint, other: _Endpoint | None, sight: Sight, row: int) -> tu
     ends, ports = (flow.ends[1], flow.ends[0]), (flow.ports[1], flow.ports[0])
     if sight.opens:
         return _syn(replace(flow, ends=ends, ports=ports), sight, flow, row)
-    # What its host has sent of its own.
+    # The data that its own host has sent.
     sequence = 1 if other is None else other.end(sight.sent)
     numbers = (sequence & _WRAP, flow.end(sight.seq) & _WRAP)
     options = _filled(_blocks(flow, sight), sight, payload=0)

@@ -65,12 +65,12 @@ class _Trace:
                     yield row
 
     def _bursts(self) -> dict[int, str]:
-        """Write assembly, and of a path the crossing; of a mesh return what became of each."""
-        told: dict[int, str] = {}
+        """Write assembly, and the crossing of a path; return the arguments of a mesh's bursts."""
+        arguments: dict[int, str] = {}
         for row in self._rows(self._result.bursts):
             args = _about(row)
             if self._flows.is_mesh:
-                told[row["burst"]] = json.dumps(args)
+                arguments[row["burst"]] = json.dumps(args)
             kind, number = row["direction"], row["burst"]
             if kind != "background":
                 at = "edge" if not self._flows.is_mesh else f"edge {row['from']}"
@@ -82,7 +82,7 @@ class _Trace:
                 where = f"fibre of {kind}" if not self._flows.is_mesh else f"node {row['node']}"
                 args = {**args, "burst": number}
                 self._instant(where, f"lost: {row['cause']}", row["lost_ps"], args)
-        return told
+        return arguments
 
     def _crossing(self, row: _Row, args: _Row) -> None:
         """Write that a burst of a path leaves, for as long as its bits take."""
@@ -92,10 +92,10 @@ class _Trace:
         pid = self._process(f"fibre of {row['direction']}")
         self._slice(pid, 1, row["burst"], row["departed_ps"], length_ps, json.dumps(args))
 
-    def _hops(self, told: dict[int, str]) -> None:
+    def _hops(self, arguments: dict[int, str]) -> None:
         for row in self._rows(self._result.table("bursts_hops")):
             pid = self._process(f"fibre {row['from']} to {row['to']}")
-            args = told.get(row["burst"], "{}")
+            args = arguments.get(row["burst"], "{}")
             if row["wavelength"] is None:
                 name = f"burst {row['burst']} refused"
                 self._instant_of(pid, name, row["departed_ps"], args)
@@ -173,8 +173,8 @@ class _Trace:
         pid, name = self._process(process), json.dumps(queue)
         same = f'"pid":{pid},"cat":"assembly","id":"{kind}{row["burst"]}","name":{name}'
         begins, ends = _microseconds(row["opened_ps"]), _microseconds(row["closed_ps"])
-        told = json.dumps({**args, "burst": row["burst"]})
-        self._raw(f'{{"ph":"b",{same},"ts":{begins},"args":{told}}}')
+        args_text = json.dumps({**args, "burst": row["burst"]})
+        self._raw(f'{{"ph":"b",{same},"ts":{begins},"args":{args_text}}}')
         self._raw(f'{{"ph":"e",{same},"ts":{ends}}}')
 
     def _instant(self, process: str, name: str, at_ps: int, args: _Row) -> None:

@@ -1,12 +1,12 @@
 """Logs of a sender in qlog 0.3 (JSON text sequences), as qvis reads them.
 
-TCP numbers bytes, QUIC packets; here every transmission has a packet number of its own, as qvis
-does with TCP captures: an ACK acknowledges the last transmission of each segment that it covers
-anew. A transmission is noted as lost when its segment goes out again, for only then TCP says so.
-What the simulation knows besides is in ``burstlab``: the burst and what became of it.
+TCP numbers bytes, QUIC packets. Here every transmission has a packet number of its own, as qvis
+does with TCP captures: an ACK acknowledges the last transmission of each segment that it newly
+covers. A transmission is marked as lost when its segment is retransmitted, because TCP reports a
+loss only then. The simulation's own facts are under ``burstlab``: the burst and its fate.
 
-Third-party hosts number their packets themselves, and what is in a packet is theirs alone: of them
-events have sizes and times, the simulation's numbers in ``burstlab``, and windows in packets there.
+Third-party hosts number their packets themselves, and only they know the content. Their events have
+sizes and times, the simulation's numbers under ``burstlab``, and windows in packets there.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write(
 
 
 class _Sender:
-    """What a sender sends, hears and takes for lost."""
+    """The packets that a sender sends, receives and takes for lost."""
 
     def __init__(self, facts: FlowFacts, timeouts: set[int]) -> None:
         self._facts = facts
@@ -194,7 +194,7 @@ def _metrics(result: Result, facts: FlowFacts, flow: int, replication: int) -> I
 
 
 def _state(row: dict[str, Any], facts: FlowFacts) -> dict[str, Any]:
-    """Return what is known of a sender; what is not is left out."""
+    """Return the known part of a sender's state; the rest is left out."""
     state: dict[str, Any] = {}
     windows = {name: row[name] for name in ("cwnd", "ssthresh") if _is_known(row[name])}
     if facts.stack:
@@ -221,5 +221,5 @@ def _state(row: dict[str, Any], facts: FlowFacts) -> dict[str, Any]:
 
 
 def _is_known(value: float | None) -> bool:
-    """Whether a window is told; none is written as what is no number."""
+    """Whether a window was reported; a missing one is NaN."""
     return value is not None and math.isfinite(value)

@@ -62,7 +62,7 @@ def _write(table: Table, file: Path) -> None:
 
 
 def _cells(column: Column) -> list[str]:
-    """Return values as they are written; what is missing is empty."""
+    """Return values as they are written; a missing one is empty."""
     if column.labels is not None:
         known = [_quoted(label) for label in column.labels]
         found = [known[code] if known else "" for code in column.values.tolist()]

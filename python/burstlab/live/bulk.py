@@ -112,26 +112,26 @@ def receive(port: int, clamp: int | None, back: int | None) -> tuple[int, int]:
 def main() -> None:
     """Do what the arguments say."""
     parser = argparse.ArgumentParser(prog="burstlab.live.bulk")
-    ways = parser.add_subparsers(dest="way", required=True)
-    sender = ways.add_parser("send")
+    roles = parser.add_subparsers(dest="role", required=True)
+    sender = roles.add_parser("send")
     sender.add_argument("address")
     sender.add_argument("port", type=int)
     sender.add_argument("bytes", type=int, nargs="?")
     sender.add_argument("--writes", help="MS:BYTES,... after the SYN, in place of BYTES")
     sender.add_argument("--both", action="store_true", help="read what comes, too")
-    receiver = ways.add_parser("receive")
+    receiver = roles.add_parser("receive")
     receiver.add_argument("port", type=int)
     receiver.add_argument("--clamp", type=int, help="TCP_WINDOW_CLAMP, in bytes")
     receiver.add_argument("--back", type=int, help="bytes to send, too; 0: without end")
     given = parser.parse_args()
-    if given.way == "send" and given.writes is not None:
+    if given.role == "send" and given.writes is not None:
         pairs = (one.split(":") for one in given.writes.split(","))
         write_at(given.address, given.port, [(int(at), int(count)) for at, count in pairs])
-    elif given.way == "send" and given.both:
+    elif given.role == "send" and given.both:
         with socket.create_connection((given.address, given.port)) as connection:
             sent, taken = exchange(connection, given.bytes)
         print(f"sent {sent} bytes, received {taken} bytes")
-    elif given.way == "send":
+    elif given.role == "send":
         print(f"sent {send(given.address, given.port, given.bytes)} bytes")
     else:
         sent, taken = receive(given.port, given.clamp, given.back)

@@ -15,8 +15,8 @@ from burstlab.live.samples import Ends, Samples, carries
 from burstlab.live.system import Alarm
 from burstlab.live.tcp_info import Info
 
-#: What is found so soon after the engine's last event happened with it: code takes no time there,
-#: but a process that reads the clock of a kernel in virtual time moves it by 256 ns.
+#: An event so soon after the engine's last event counts as simultaneous: code takes no time in
+#: virtual time, but each reading of the kernel's clock moves it by 256 ns.
 AT_ONCE_PS = 60_000_000
 
 #: How often it is looked whether connections whose programs have ended have brought all over.
@@ -45,12 +45,11 @@ class Devices:
     samples
         Takes how connections stand.
     progress
-        Is told the time of the run, in ps, now and then.
+        Called with the time of the run, in ps, now and then.
     leave
         Called in each new process before its program.
-    real
-        Whether the clock is that of the machine: then nothing happens at once, and how late the
-        run is behind it is kept in ``lateness_ps``.
+        Whether the clock is that of the machine. Then nothing is simultaneous, and ``lateness_ps``
+        records how late the run is.
     """
 
     def __init__(
@@ -65,10 +64,10 @@ class Devices:
         real: bool = False,
     ) -> None:
         self._hosts, self._samples = hosts, samples
-        self._ways: dict[tuple[bytes, bytes], tuple[int, bool]] = {}
+        self._directions: dict[tuple[bytes, bytes], tuple[int, bool]] = {}
         for number, (near, far) in enumerate(pairs):
-            self._ways[hosts[near].packed, hosts[far].packed] = (number, False)
-            self._ways[hosts[far].packed, hosts[near].packed] = (number, True)
+            self._directions[hosts[near].packed, hosts[far].packed] = (number, False)
+            self._directions[hosts[far].packed, hosts[near].packed] = (number, True)
         self._ends = [(hosts[near], hosts[far]) for near, far in pairs]
         self._waiting = sorted(programs, key=lambda one: one.start_ps)
         self._programs = programs
@@ -159,7 +158,7 @@ class Devices:
             program.stop(now_ps)
 
     def _now(self, target: int) -> int:
-        """Return the time of the run, by the clock; what is found at once is of the last event."""
+        """Return the time of the run; a packet that counts as simultaneous gets the event's."""
         clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         at = (clock - self.begun_ns) * 1000
         if not self._real and at - self._last < AT_ONCE_PS:
@@ -220,15 +219,15 @@ class Devices:
                     packet = os.read(device, _PACKET_MAX)
                 except BlockingIOError:
                     break
-                way = self._ways.get((packet[12:16], packet[16:20]))
-                if way is None or packet[0] >> 4 != 4:
+                direction = self._directions.get((packet[12:16], packet[16:20]))
+                if direction is None or packet[0] >> 4 != 4:
                     self.unroutable += 1
                     continue
-                ends = self._ends[way[0]]
-                carried = self.carried_ps[way[0]]
+                ends = self._ends[direction[0]]
+                carried = self.carried_ps[direction[0]]
                 carried[0] = at if carried[0] is None else carried[0]
-                info = self._samples.sent(at, host, ends[not way[1]], packet, looked)
-                found.append((*way, packet, None if info is None else info.sample))
+                info = self._samples.sent(at, host, ends[not direction[1]], packet, looked)
+                found.append((*direction, packet, None if info is None else info.sample))
         if found:
             self._last = max(self._last, at)
         return found

@@ -1,9 +1,9 @@
-"""What runs where the live hosts are: in the user-mode kernel, or in namespaces of the machine.
+"""The job that runs where the live hosts are: in the user-mode kernel, or in network namespaces.
 
 It is called with a directory that has ``job.json``: the resolved scenario, its seed, the tables to
-trace, and where output goes. What a run leaves is put there too: ``tables.pickle``, the calls of
-the engine's sink one after the other, ``connections.csv``, ``programs.json``, and, once all is
-done, ``done.json``.
+trace, and where output goes. The output is written there too: ``tables.pickle``, the calls of the
+engine's sink one after the other, ``connections.csv``, ``programs.json``, and at the end
+``done.json``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from burstlab.live.watching import SHARE, STOP
 #: timers stand in the same phase in every run: 512 x 64 ticks of 1 ms.
 PHASE_NS = 32_768_000_000
 
-#: Progress is told at so many places of a run.
+#: Progress is reported at this many points of a run.
 _STEPS = 400
 
 
@@ -80,12 +80,12 @@ def run(directory: Path) -> dict[str, Any]:
         (directory / "tables.pickle").open("wb") as tables,
         (directory / SHARE).open("wb", buffering=0) as share,
     ):
-        told = [0]
+        reported = [0]
 
         def progress(now_ps: int) -> None:
-            if now_ps * _STEPS >= told[0] * duration_ps:
-                told[0] = now_ps * _STEPS // duration_ps + 1
-                # Not on the console: the machine tells the kernel when it has taken such a line,
+            if now_ps * _STEPS >= reported[0] * duration_ps:
+                reported[0] = now_ps * _STEPS // duration_ps + 1
+                # Not on the console: the machine reports to the kernel when it has taken a line,
                 # which is at another event in each run.
                 os.pwrite(share.fileno(), f"{now_ps / duration_ps:.4f}".encode(), 0)
                 os.fsync(share.fileno())
@@ -108,7 +108,7 @@ def run(directory: Path) -> dict[str, Any]:
         )
 
         if not real:
-            # What was written until here would be brought to the machine in the midst of the run.
+            # Otherwise the kernel would write this data to the disk in the middle of the run.
             os.sync()
             _sleep_to_phase()
         system.without_slack()
@@ -119,8 +119,8 @@ def run(directory: Path) -> dict[str, Any]:
         output = _core.simulate(text, job["seed"], 0, job["trace"], monitor, sink, devices)
         ended_ps = round(json.loads(output.summary)["simulated_s"] * 1e12)
         devices.stop(ended_ps)
-        told_programs = [one.told() for one in programs]
-        (out / "programs.json").write_text(json.dumps(told_programs, indent=2), encoding="utf-8")
+        outcomes = [one.outcome() for one in programs]
+        (out / "programs.json").write_text(json.dumps(outcomes, indent=2), encoding="utf-8")
     return {
         "summary": output.summary,
         "stuck": output.stuck,
@@ -142,8 +142,8 @@ def _sleep_to_phase() -> None:
     poll.poll()
 
 
-def told(directory: Path) -> None:
-    """Run the job of a directory, and write down what became of it, whatever that is."""
+def perform(directory: Path) -> None:
+    """Run the job of a directory, and write its outcome, whatever it is."""
     try:
         done = run(directory)
     except InputError as error:
@@ -183,7 +183,7 @@ def in_kernel(directory: Path) -> None:
     settings = Path("/proc/sys/net/ipv4")
     every = (settings / "tcp_available_congestion_control").read_text(encoding="ascii")
     (settings / "tcp_allowed_congestion_control").write_text(every, encoding="ascii")
-    told(directory)
+    perform(directory)
     system.power_off()
 
 
@@ -197,7 +197,7 @@ def in_machine(directory: Path) -> None:
     system.die_with_parent(signal.SIGKILL)
     system.mount("none", "/", None, system.MS_REC_PRIVATE)
     system.mount("proc", "/proc", "proc")
-    told(directory)
+    perform(directory)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from burstlab.storage.files import sync
 #: Names the directory of kernels, in place of the usual one.
 VARIABLE = "BURSTLAB_KERNELS"
 
-#: How the directories of builds that are under way begin.
+#: The prefix of directories of unfinished builds.
 _ROOM = ".build-"
 
 #: How long a step of a build may take to end once it was asked to, in s.
@@ -33,8 +33,8 @@ _GRACE_S = 5.0
 #: Where package managers put the sources of kernels.
 SOURCES = Path("/usr/src")
 
-#: What a kernel has to have: virtual time, devices and namespaces for the hosts, the files of the
-#: machine, a way to ask for connections, and runs that repeat.
+#: Options that a kernel must have: virtual time, devices and namespaces for the hosts, the files of
+#: the machine, an interface to ask for connections, and reproducible runs.
 NEEDED = (
     "UML_TIME_TRAVEL_SUPPORT",
     "TUN",
@@ -79,10 +79,10 @@ _ON = (
     "DEBUG_INFO_NONE",
 )
 
-#: What no program on a host sees: devices that a user-mode kernel has not, disks and their file
-#: systems, and what debuggers read, which is most of what a compiler would write. The first of a
-#: choice has to be off for another one to be on. The random numbers of the machine, which a driver
-#: stirs in now and then, would be others in each run.
+#: Options without effect for a program on a host: devices that a user-mode kernel does not have,
+#: disks and their file systems, and data for debuggers, which is most of a compiler's output. The
+#: first option of a choice has to be off for another one to be on. A driver that mixes in random
+#: numbers of the machine would make them differ in each run.
 _OFF = (
     *("SMP", "SOUND", "USB", "WIRELESS", "IPV6"),
     *("INPUT", "HID_SUPPORT", "SERIO", "VT", "WLAN", "ETHERNET", "PPP", "SLIP", "DUMMY", "PPS"),
@@ -151,8 +151,8 @@ EXPIRED = "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));"
 MOUNTS = r"^int root_mountflags = MS_RDONLY \| MS_SILENT;$"
 MOUNTED = "int root_mountflags = MS_RDONLY | MS_SILENT | MS_NOATIME;"
 
-#: What a build tells a program that asks for it, in place of when, where and by whom it was made:
-#: that goes into what a kernel draws, and is to be the same in each build.
+#: A fixed date, user and host for programs that ask for those of the build. They enter the random
+#: numbers of a kernel, and have to be the same in each build.
 STAMP = (
     "KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER=burstlab",
@@ -160,8 +160,8 @@ STAMP = (
     "KBUILD_BUILD_VERSION=1",
 )
 
-#: What has the compiler done a tenth sooner, and changes nothing of what it writes: it warns of
-#: nothing, hands over through a pipe, and does not tidy up its memory for what it will not need.
+#: Makes the compiler a tenth faster with the same output: no warnings, pipes for temporary files,
+#: and no garbage collection of memory that it will not need.
 SOONER = "-w -pipe --param ggc-min-heapsize=1000000"
 
 #: Programs that a build needs, and Debian's packages that have them.
@@ -191,7 +191,7 @@ class Kernel:
     image
         The program.
     version
-        As it tells it.
+        The version that it reports.
     """
 
     name: str
@@ -252,25 +252,25 @@ def choose(name: str | None) -> Kernel:
 
 def lacks(image: Path) -> str:
     """Say what a kernel lacks for live hosts; nothing where it lacks nothing."""
-    told = _told(image, "--showconfig")
-    if "CONFIG_UML=y" not in told.splitlines():
+    config = _asked(image, "--showconfig")
+    if "CONFIG_UML=y" not in config.splitlines():
         return "it is no user-mode Linux"
-    lines = set(told.splitlines())
+    lines = set(config.splitlines())
     missing = [name for name in NEEDED if f"CONFIG_{name}=y" not in lines]
     return f"it is built without {', '.join(missing)}" if missing else ""
 
 
 def controls(image: Path) -> list[str]:
     """Return the congestion controls of a kernel."""
-    lines = set(_told(image, "--showconfig").splitlines())
+    lines = set(_asked(image, "--showconfig").splitlines())
     return ["reno", *(one.lower() for one in CONTROLS if f"CONFIG_TCP_CONG_{one}=y" in lines)]
 
 
 def _version(image: Path) -> str:
-    return _told(image, "--version").strip() or "unknown"
+    return _asked(image, "--version").strip() or "unknown"
 
 
-def _told(image: Path, flag: str) -> str:
+def _asked(image: Path, flag: str) -> str:
     try:
         done = subprocess.run(
             [str(image.resolve()), flag],
@@ -448,7 +448,7 @@ def _put(file: Path, pattern: str, put: Callable[[re.Match[str]], str], what: st
 
 
 def _done(command: Sequence[str], room: Path, what: str, progress: Progress | None = None) -> None:
-    """Run a step of a build; a failure tells the last lines of what it printed."""
+    """Run a step of a build; the error of a failure has the last lines of its output."""
     log = room / "log"
     environment = {**os.environ, "LC_ALL": "C"}
     with log.open("w+", encoding="utf-8", errors="replace") as file:
@@ -510,9 +510,9 @@ def _kept(image: Path, source: Path, into: Path) -> Kernel:
             "  fix: give another source (--source); Linux 6.12 has all that is needed"
         )
     with tempfile.TemporaryDirectory(dir=image.parent.parent) as empty:
-        told = virtual.fails(image, Path(empty))
-    if told:
-        listed = "".join(f"\n  | {line}" for line in told)
+        failure = virtual.fails(image, Path(empty))
+    if failure:
+        listed = "".join(f"\n  | {line}" for line in failure)
         raise InputError(
             f"the kernel that was built runs no program on this machine:{listed}\n"
             "  fix: see its last lines, and give another source (--source)"

@@ -39,7 +39,7 @@ _QUEUE = 20_000
 
 
 class Host:
-    """A live host: its namespace, its device, and a way to ask for its connections.
+    """A live host: its namespace, its device, and a socket to ask for its connections.
 
     Parameters
     ----------

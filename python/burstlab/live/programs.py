@@ -113,8 +113,8 @@ class Program:
             os.killpg(self._process.pid, signal.SIGKILL)
         self.reap(now_ps)
 
-    def told(self) -> dict[str, Any]:
-        """Return what became of it, as ``programs.json`` has it."""
+    def outcome(self) -> dict[str, Any]:
+        """Return its outcome, as in ``programs.json``."""
         seconds = [None if at is None else at / 1e12 for at in (self.started_ps, self.ended_ps)]
         return {
             "address": self.host.address,

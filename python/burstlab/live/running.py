@@ -54,23 +54,23 @@ _ROOM = ".live-"
 
 @dataclass(frozen=True)
 class LiveRun:
-    """What a run with live hosts leaves.
+    """The result of a run with live hosts.
 
     Attributes
     ----------
     result
         The result, as of any run.
-    told
-        What is of live hosts alone: ``clock`` and ``kernel``, ``begun_ns``, when the run began by
-        the monotonic clock of the kernel, ``programs``, one object each with
-        ``address``, ``command``, ``started_s``, ``ended_s``, ``status`` (of its exit) or
-        ``signal``, ``stopped`` (by the end of the run), ``problem``; ``unroutable``, packets to
-        no live host of another node; by the wall clock ``lateness_s``, with ``p50``, ``p99`` and
-        ``most``, and ``late``.
+    outcome
+        The facts about live hosts: ``clock`` and ``kernel``; ``begun_ns``, when the run began by
+        the monotonic clock of the kernel; ``programs``, one object each with ``address``,
+        ``command``, ``started_s``, ``ended_s``, ``status`` (of its exit) or ``signal``,
+        ``stopped`` (by the end of the run) and ``problem``; ``unroutable``, the number of packets
+        to no live host of another node. By the wall clock also ``lateness_s``, with ``p50``,
+        ``p99`` and ``most``, and ``late``.
     """
 
     result: Result
-    told: Mapping[str, Any]
+    outcome: Mapping[str, Any]
 
 
 def refuse_commands(document: Mapping[str, Any], *, inside: bool, allow: bool) -> None:
@@ -128,7 +128,7 @@ def live(
     kernel
         Name or path of the kernel of virtual time; default: the newest.
     seed, trace, out, force
-        As `burstlab.run` takes them; without ``out`` no table is kept.
+        As in `burstlab.run`; without ``out`` no table is kept.
     allow_code
         Run commands that came inside a result or a study.
     patience_s
@@ -141,8 +141,8 @@ def live(
     ScenarioError
         If a field is wrong, or the kernel refuses a setting.
     InputError
-        If there is no kernel, the machine lacks something, a kernel ends or hangs; what was
-        recorded until then lies in the folder ``live`` of ``out``.
+        If there is no kernel, the machine lacks something, or a kernel ends or hangs. The folder
+        ``live`` of ``out`` has the output until then.
     """
     document = admitted(scenario, allow_code=allow_code)
     refuse_commands(document, inside=came_inside(scenario), allow=allow_code)
@@ -158,7 +158,7 @@ def live(
             return _Job(resolved, [], chosen, Path(room)).run(None, patience_s, progress)
     with Place(out, force=force) as place:
         _refuse_folder(place.path / FOLDER)
-        # What a run left that was killed with no time to clear up; the place is ours alone.
+        # Left by a killed run; no other process writes here.
         for left in place.path.glob(f"{_ROOM}*"):
             shutil.rmtree(left, ignore_errors=True)
         room = Path(tempfile.mkdtemp(prefix=_ROOM, dir=place.path.resolve()))
@@ -250,22 +250,22 @@ class _Job:
             raise self._keeping(self._too_much(printed), place) from None
         except InputError as error:
             raise self._keeping(error, place) from None
-        told = self._told(done)
+        outcome = self._outcome(done)
         seconds = time.perf_counter() - started
         summary: Any = own_times(
-            json.loads(done["summary"]), self._resolved, told, done["carried_ps"]
+            json.loads(done["summary"]), self._resolved, outcome, done["carried_ps"]
         )
         one = Replication(summary, Recorded(list, 0))
         result = Result(
             self._resolved, self._seed, _core.__version__, seconds, [one], done["interrupted"]
         )
         if place is not None:
-            result = self._moved_in(place, result, told)
+            result = self._moved_in(place, result, outcome)
         error = self._ended(done)
         if error is not None:
             error.result = result
             raise error
-        return LiveRun(result, told)
+        return LiveRun(result, outcome)
 
     def _too_much(self, printed: Printed) -> InputError:
         """Say which program has printed too much, and keep the beginning of that."""
@@ -307,9 +307,9 @@ class _Job:
             )
         return done
 
-    def _told(self, done: Mapping[str, Any]) -> dict[str, Any]:
+    def _outcome(self, done: Mapping[str, Any]) -> dict[str, Any]:
         programs = json.loads((self._output / "programs.json").read_text(encoding="utf-8"))
-        told: dict[str, Any] = {
+        outcome: dict[str, Any] = {
             "clock": "wall" if self._kernel is None else "virtual",
             "kernel": os.uname().release if self._kernel is None else self._kernel.version,
             "programs": programs,
@@ -319,11 +319,11 @@ class _Job:
         late = done["lateness_ps"]
         if self._kernel is None and late:
             at = {"p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "most": late[-1]}
-            told["lateness_s"] = {name: value / 1e12 for name, value in at.items()}
-            told["late"] = told["lateness_s"]["p99"] > LATE_S
-        return told
+            outcome["lateness_s"] = {name: value / 1e12 for name, value in at.items()}
+            outcome["late"] = outcome["lateness_s"]["p99"] > LATE_S
+        return outcome
 
-    def _moved_in(self, place: Place, result: Result, told: Mapping[str, Any]) -> Result:
+    def _moved_in(self, place: Place, result: Result, outcome: Mapping[str, Any]) -> Result:
         part = Part(place.path, 0)
         try:
             _replay(self._room / "tables.pickle", part)
@@ -336,14 +336,14 @@ class _Job:
         rows, sums = self._rows(), {}
         if rows is not None:
             sums[rows.name] = sum_of(rows)
-        text = json.dumps(sealed({**told, FIELD: sums}), indent=2) + "\n"
+        text = json.dumps(sealed({**outcome, FIELD: sums}), indent=2) + "\n"
         (self._output / _OUTCOME).write_text(text, encoding="utf-8")
         self._move(directory)
         stored = [Replication(result.replications[0].summary, store.part(0))]
         return replace(result, replications=stored, directory=directory)
 
     def _move(self, directory: Path) -> None:
-        """Put what is of live hosts alone beside the tables."""
+        """Move the files about live hosts to the directory of the tables."""
         self._rows()
         with writing(directory):
             folder = directory / FOLDER

@@ -45,10 +45,10 @@ class Samples:
         packet: bytes,
         looked: dict[Ends, Info | None],
     ) -> Info | None:
-        """Look at a connection of which a packet leaves that carries something.
+        """Sample a connection when a packet with data leaves.
 
-        What leaves with it has left the kernel before: ``looked`` keeps how connections stand for
-        all that leave at once.
+        Packets that leave together left the kernel before. ``looked`` keeps the state of their
+        connections, so that all get the same.
         """
         found = parsed(packet)
         if found is None:
@@ -93,8 +93,8 @@ class Samples:
         event, seq, size, flags = what
         seq = (seq - self._first.get(key, seq)) % _WRAP
         head = (ends[0].address, key[2], ends[1].address, key[3], event, seq, size, flags)
-        told = info if info is not None else ("",) * len(Info._fields)
-        self.file.write(",".join(map(str, (now_ps // 1000, *head, *told))) + "\n")
+        values = info if info is not None else ("",) * len(Info._fields)
+        self.file.write(",".join(map(str, (now_ps // 1000, *head, *values))) + "\n")
 
 
 def carries(packet: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The model beside the real one: the connections of a live run, and our sender in their place."""
+"""The kernel compared with the model: connections of a live run, and our senders in their place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from burstlab.simulation import resolve
 from burstlab.simulation import run as simulate
 from burstlab.storage.parquet import read_table
 
-#: What a kernel uses by itself.
+#: The congestion control that a kernel uses by default.
 USUAL = "cubic"
 
 
@@ -156,10 +156,10 @@ def sender_of(host: Mapping[str, Any], at: str) -> Document:
     return tcp
 
 
-#: What a window was reduced for, as `flows[].reductions` of a summary has it.
+#: Reasons for reductions of a window, as in `flows[].reductions` of a summary.
 CAUSES = ("one_burst", "several_bursts", "congestion", "reordering", "outside")
 
-#: What is compared.
+#: The measures that are compared.
 MEASURES = (
     "completed_s",
     "goodput_bps",
@@ -170,20 +170,19 @@ MEASURES = (
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The kernel beside our sender, over seeds.
+class KernelComparison:
+    """Connections of the kernel compared with our senders, over seeds.
 
     Attributes
     ----------
     seeds
         Of the network.
     kernel, ours
-        By measure, a value for each seed, of all connections together: ``completed_s``, the time
-        from the first SYN to the last ACK of data; ``goodput_bps``, data that were acknowledged by
-        that time; ``retransmissions``;
-        ``timeouts``; reductions of the window by cause, ``reductions_one_burst``,
-        ``reductions_several_bursts``, ``reductions_congestion``, ``reductions_reordering`` and
-        ``reductions_outside``, as ``flows[].reductions`` of a summary counts them.
+        By measure, one value per seed, over all connections. ``completed_s`` is the time from the
+        first SYN to the last ACK of data, and ``goodput_bps`` the data acknowledged by that time.
+        ``retransmissions`` and ``timeouts`` are counts. So are the reductions of the window by
+        cause: ``reductions_one_burst``, ``reductions_several_bursts``, ``reductions_congestion``,
+        ``reductions_reordering`` and ``reductions_outside``, as in ``flows[].reductions``.
     """
 
     seeds: tuple[int, ...]
@@ -191,13 +190,13 @@ class Beside:
     ours: Mapping[str, list[float]]
 
 
-def beside(
+def compare_senders(
     document: Document,
     *,
     seeds: Sequence[int],
     progress: Callable[[float], None] | None = None,
     **how: Any,
-) -> Beside:
+) -> KernelComparison:
     """Run live hosts, and our senders in their place, under each of some seeds.
 
     Parameters
@@ -219,7 +218,7 @@ def beside(
             if progress is not None:
                 progress((number + done) / len(seeds))
 
-        with tempfile.TemporaryDirectory(prefix="burstlab-beside-") as room:
+        with tempfile.TemporaryDirectory(prefix="burstlab-live-") as room:
             done = live(document, seed=seed, out=room, force=True, progress=share, **how)
             resolved = done.result.scenario
             carried = transfers(Path(room), resolved)
@@ -233,7 +232,7 @@ def beside(
         flows = result.replications[0].summary["flows"][-len(carried) :]
         seconds = float(result.summary["simulated_s"])
         ours.append(_of_ours(flows, carried, seconds) | _reductions(flows, pairs))
-    return Beside(
+    return KernelComparison(
         tuple(seeds),
         {name: [one[name] for one in kernel] for name in MEASURES},
         {name: [one[name] for one in ours] for name in MEASURES},

@@ -1,4 +1,4 @@
-"""What of the system Python has no words for: namespaces, mounts, timers, the end of a machine."""
+"""System calls that Python lacks: namespaces, mounts, timers, and the end of a machine."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _TCP_INFO = struct.Struct("=8B24I4Q6I4Q2I")
 
 
 class Info(NamedTuple):
-    """What is told of a connection; windows in segments, times in us."""
+    """The reported state of a connection; windows in segments, times in us."""
 
     cwnd: int
     ssthresh: int
@@ -47,7 +47,7 @@ class Info(NamedTuple):
 
     @property
     def sample(self) -> tuple[int, ...]:
-        """What the engine is told."""
+        """The values that the engine gets."""
         return self[:8]
 
 

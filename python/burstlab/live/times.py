@@ -23,7 +23,7 @@ _ROWS = "connections.parquet"
 def own_times(
     summary: dict[str, Any],
     resolved: Mapping[str, Any],
-    told: Mapping[str, Any],
+    outcome: Mapping[str, Any],
     carried_ps: Sequence[Sequence[int | None]],
 ) -> dict[str, Any]:
     """Put rates of flows between live hosts over their own time, and say when they were complete.
@@ -38,14 +38,14 @@ def own_times(
         That of the engine.
     resolved
         The scenario.
-    told
-        What is of live hosts alone.
+    outcome
+        The facts about live hosts.
     carried_ps
-        Of each flow, when its first packet was sent, and its last data came.
+        For each flow, when its first packet was sent, and when its last data came.
     """
     begun_s = _core.seconds(resolved["run"].get("warmup") or "0 s")
     measured_s = summary["simulated_s"] - begun_s
-    ends = {one["address"]: one for one in told["programs"]}
+    ends = {one["address"]: one for one in outcome["programs"]}
     flows = [flow for flow in summary["flows"] if flow["variant"] == "live"]
     for flow, (first, last) in zip(flows, carried_ps, strict=True):
         if first is not None and last is not None:

@@ -13,7 +13,7 @@ from burstlab.live.watching import Hung, watched
 #: Memory that the kernel takes at most, as it calls it.
 MEMORY = "2G"
 
-#: The variable by which the process of a kernel is told the seed of all that it draws.
+#: The variable by which the process of a kernel gets the seed of its random numbers.
 SEED = "BURSTLAB_SEED"
 
 #: When the calendar of a kernel begins, the first of January 2026, in ns: that of the machine would
@@ -23,7 +23,7 @@ DATE_NS = 1_767_225_600_000_000_000
 #: Where files are that are memory.
 _MEMORY_FILES = "/dev/shm"
 
-#: What the first process of a trial prints, and how long the kernel may take to come to it, in s.
+#: The word that the first process of a trial prints, and how long the kernel may take for it, in s.
 _WORD, _TRIAL_S = "a program runs", 60.0
 
 
@@ -41,13 +41,13 @@ def boot(
     image
         The kernel.
     directory
-        Where the job is; what the kernel needs of the machine is put there too.
+        Holds the job; files that the kernel needs of the machine are written there too.
     seed
-        What the kernel and its programs draw follows from it.
+        Seed of all random numbers of the kernel and its programs.
     patience_s
         How long nothing may happen, in s of the wall clock.
     progress
-        Told the share of the run that is done.
+        Called with the share of the run that is done.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def fails(image: Path, directory: Path) -> list[str]:
 
 
 def last_lines(console: Sequence[str]) -> list[str]:
-    """Return what the end of a console tells: not the trace of the stack that follows a panic."""
+    """Return the last messages of a console, without the stack trace that follows a panic."""
     return [line for line in console if not line.startswith(" [<")][-12:]
 
 

@@ -11,8 +11,8 @@ from burstlab.errors import InputError
 from burstlab.live.network import TUN
 from burstlab.live.watching import watched
 
-#: What a run by the wall clock needs (capabilities(7)), and their numbers: namespaces and mounts,
-#: and devices of a network.
+#: Capabilities that a run by the wall clock needs (capabilities(7)), with their numbers: for
+#: namespaces and mounts, and for network devices.
 _CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12}
 
 

@@ -25,13 +25,13 @@ STOP, SHARE, CONSOLE = "stop", "share", "console"
 #: A run whose programs compute may do so this many times as long as nothing else may happen.
 _COMPUTES = 5
 
-#: What uses less of a processor than this share is taken to wait.
+#: A program that uses less of a processor than this share counts as waiting.
 _IDLE = 0.05
 
 #: How often it is looked how much processor time a run has used, in s.
 _LOOK_S = 1.0
 
-#: What programs may print, in bytes.
+#: The most output of programs, in bytes.
 MOST_PRINTED = 1 << 28
 
 
@@ -120,7 +120,7 @@ class Watch:
     def refuses(self, process: int, patience_s: float) -> None:
         """End a run that goes on for too long, or prints too much.
 
-        What uses processor time is alive: a program may compute for a while.
+        A program that uses processor time is alive: it may compute for a while.
         """
         now = time.monotonic()
         if now - self._asked < min(_LOOK_S, patience_s / 4):

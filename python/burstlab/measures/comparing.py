@@ -40,7 +40,7 @@ from burstlab.studies import read as read_study
 from burstlab.studies.metrics import Reader, every
 from burstlab.studies.rows import groups, paths
 
-#: What a group of runs has in common: the settings of its point as JSON, and its scheme.
+#: The common key of runs of a group: the settings of their point as JSON, and their scheme.
 Key: TypeAlias = tuple[str, str]
 
 #: The file of a study.
@@ -67,7 +67,7 @@ class Samples:
 
     @property
     def values(self) -> dict[str, dict[int, float]]:
-        """Of each metric, by number of the replication; what has no value is left out."""
+        """Values of each metric by number of the replication; missing ones are left out."""
         runs = list(zip(self.seeds, self.rows, strict=True))
         return {
             name: {number: row[place] for number, row in runs if not math.isnan(row[place])}
@@ -92,7 +92,7 @@ class Entry:
     interrupted
         Whether some of it is missing.
     parameters
-        What was run: fields of the scenario, or of the plan, by path.
+        Its settings: fields of the scenario, or of the plan, by path.
     samples
         Its runs, by what they have in common.
     study
@@ -140,17 +140,16 @@ class Difference:
     result, over
         The two: directories, or schemes of one study.
     point
-        What the point sets.
+        The settings of the point.
     scheme
         The scheme, where results are compared.
     metric
         Which metric.
     means
         Its two means.
-    found
-        How far they are apart.
+        The difference of the means, with its test.
     p_holm
-        The p-value, corrected for all comparisons; None where it cannot be told.
+        The p-value, corrected for all comparisons; None if it cannot be computed.
     """
 
     result: str
@@ -202,7 +201,7 @@ class Pair(NamedTuple):
     result, over, scheme
         As of a `Difference`.
     point
-        What the point sets, as JSON.
+        The settings of the point, as JSON.
     a, b
         The runs.
     """
@@ -233,16 +232,16 @@ class Pair(NamedTuple):
             both = [name for name in self.a.names if name in places]
             x = [x[place] for place, name in enumerate(self.a.names) if name in places]
             y = [y[places[name]] for name in both]
-        # What is no number makes no sum of two a number.
+        # A sum with a NaN is NaN.
         there = len(x) - sum(map(math.isnan, map(operator.add, x, y)))
         return there, sum(map(operator.eq, x, y))
 
 
 class Differences(Sequence[Difference]):
-    """All differences of some pairs of groups; each is worked out when it is looked at.
+    """All differences of some pairs of groups; each is computed on demand.
 
-    Ten thousand results have a million of them. What is kept is how many there are, and the
-    p-values of those that were tested, which are corrected together.
+    Ten thousand results have a million differences. Only their number is kept, and the p-values of
+    those that were tested, which are corrected together.
 
     Parameters
     ----------
@@ -310,7 +309,7 @@ class Differences(Sequence[Difference]):
 
 @dataclass(frozen=True)
 class Compared:
-    """What `compare` found.
+    """The result of `compare`.
 
     Attributes
     ----------
@@ -412,15 +411,15 @@ def _entry(where: Path, names: Names, known: Fields) -> Entry:
     head = read_head(where, names)
     fields = known.of(head.scenario)
     samples = {_OF_RUNS: _of_run(head)}
-    told = str(where), "run", head.version, head.seed, head.interrupted
-    return Entry(*told, fields, samples)
+    common = str(where), "run", head.version, head.seed, head.interrupted
+    return Entry(*common, fields, samples)
 
 
 def _key(point: Mapping[str, Any], scheme: str) -> Key:
     return json.dumps(point, sort_keys=True), scheme
 
 
-#: What the runs of a result have in common, which is no study.
+#: The key of the runs of a result, which has no points.
 _OF_RUNS = _key({}, "")
 
 

@@ -1,9 +1,9 @@
-"""Which numbers are of completion times, and when nobody knows them.
+"""Which numbers are of completion times, and when they are unknown.
 
-A transfer that is under way when its run ends is censored: how long it takes is not known, only
-that it is longer than its age. A number of completion times that such a transfer could change has
-no value in its run, and where a run has none, neither has a mean over runs: those that have one are
-rather the runs whose transfers were short.
+A transfer that is unfinished when its run ends is censored: its duration is unknown, except that it
+is longer than its age. A completion time that such a transfer could change has no value in its run.
+If some run has no value, there is no mean over runs either: the runs with a value would be those
+whose transfers were short.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What paths and results call each ``[[demand]]`` of a run."""
+"""The name of each ``[[demand]]`` of a run, in paths and in results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: What stands in a path for all entries of a list together.
+#: Words of a path that combine all entries of a list.
 OVER_ALL = ("mean", "sum", "min", "max")
 
 

@@ -10,10 +10,11 @@ from burstlab.measures.demands import demand_names
 
 
 def series_of(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
-    """Return what each number was in the replications, in their order.
+    """Return the values of each number over the replications, in their order.
 
-    Of a flow's numbers, those over all flows of a replication, and of several flows each by itself,
-    under ``label[id].name``; of completion times those alone that every replication tells.
+    A number of a flow is combined over all flows of a replication. With several flows it is also
+    listed for each, under ``label[id].name``. Completion times are included only if every
+    replication has them.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         parts.append((f"demand.{called}", one))
         parts.append((f"demand.{called}.departed", unbiased(one, "departed")))
     for cell in summary.get("wlan", []):
-        parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
+        parts += [(f"wlan.{cell['name']}.{side}", cell[side]) for side in ("down", "up")]
     for kind, bursts in (summary.get("network") or {}).items():
         if isinstance(bursts, Mapping):
             parts += _of_bursts(f"network.{kind}", bursts)

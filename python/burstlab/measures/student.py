@@ -64,7 +64,7 @@ def quantile(degrees: float, share: float) -> float:
         gap = _beyond(degrees, value) - tail
         low, high = (value, high) if gap > 0.0 else (low, value)
         step = value + gap / _density(degrees, value)
-        # What leaves the bracket is halved into it.
+        # A step out of the bracket is replaced by bisection.
         step = step if low < step < high else 0.5 * (low + high)
         if abs(step - value) <= 1e-15 * value:
             return step
@@ -78,7 +78,7 @@ def two_sided(values: ArrayLike, degrees: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     values, degrees
-        Of one shape, or one number beside an array.
+        Arrays of one shape, or an array and one number.
     """
     import numpy as np
 

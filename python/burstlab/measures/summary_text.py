@@ -1,4 +1,4 @@
-"""The numbers of a run as the engine tells them, a text of JSON."""
+"""The summary of a run, as JSON text of the engine."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ _FLOWS, _NEXT = ',"flows":[', '},{"id":'
 _LENGTH = 1_000_000
 
 
-#: Flows of which the numbers are told of a run that is stopped, as the engine has it.
+#: Number of flows in the summary of a run that is stopped, as in the engine.
 FLOWS_WHEN_STOPPED = 8192
 
 
 def read_summary(text: str, stopped: Callable[[], bool] = lambda: False) -> Any:
     """Read the numbers of a run.
 
-    Of many flows some are read at a time. One call of a reader that goes on for seconds would not
-    let anyone hear Ctrl-C.
+    Many flows are parsed a few at a time. One call of the parser for seconds would delay Ctrl-C.
 
     Parameters
     ----------
     text
-        What the engine tells.
+        The summary, as JSON.
     stopped
-        Whether somebody waits for the end: then some flows are enough.
+        Whether the run is asked to end: then some flows are enough.
     """
     start = text.find(_FLOWS) + len(_FLOWS) if len(text) > _LENGTH else -1
     if start < len(_FLOWS):
@@ -62,9 +61,9 @@ def shortened(numbers: Any, left_out: int = 0) -> Any:
     count = len(numbers["flows"]) + left_out
     if count <= FLOWS_WHEN_STOPPED:
         return numbers
-    told = (
-        f"flows: the run was stopped, and the numbers of the first {FLOWS_WHEN_STOPPED} of {count} "
-        "flows are told; the totals are those of all"
+    note = (
+        f"flows: the run was stopped, and only the first {FLOWS_WHEN_STOPPED} of {count} flows "
+        "have numbers here; the totals include all"
     )
     flows, warnings = numbers["flows"][:FLOWS_WHEN_STOPPED], numbers["warnings"]
-    return {**numbers, "flows": flows, "warnings": [*warnings, told]}
+    return {**numbers, "flows": flows, "warnings": [*warnings, note]}

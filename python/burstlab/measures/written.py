@@ -25,7 +25,7 @@ def with_interval(
     half
         Half the width of its 95 % interval; none where there is none.
     unit
-        What stands behind.
+        The text after the numbers.
     least
         The least value that the quantity can have.
     """

@@ -57,14 +57,14 @@ def _first(
     """Return the first burst that is wanted: its place in the recording, its kind and number."""
     bursts = run(document, trace="bursts", jobs=1).bursts
     columns = (bursts.column(name).to_pylist() for name in ("burst", "direction", "from"))
-    ways: Counter[bool] = Counter()
+    counted: Counter[bool] = Counter()
     kinds: Counter[str] = Counter()
     ingress: int | None = None
     for _, kind, node in sorted(zip(*columns, strict=True)):
         ingress = node if ingress is None else ingress
         goes_back = node != ingress
-        ways[goes_back] += 1
+        counted[goes_back] += 1
         kinds[kind] += 1
-        if (goes_back, ways[goes_back]) in wanted:
-            return (goes_back, ways[goes_back]), kind, kinds[kind]
+        if (goes_back, counted[goes_back]) in wanted:
+            return (goes_back, counted[goes_back]), kind, kinds[kind]
     return None

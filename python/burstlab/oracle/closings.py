@@ -17,9 +17,9 @@ from burstlab.oracle import entries
 from burstlab.oracle.linux import HEADERS, TIMESTAMP, LinuxCase
 
 #: Bursts that end at a tie, and whether the packet fell into each.
-OfAWay: TypeAlias = "Sequence[tuple[int, bool]]"
+OfDirection: TypeAlias = "Sequence[tuple[int, bool]]"
 #: Those of data and those of ACKs.
-Sides: TypeAlias = "tuple[OfAWay, OfAWay]"
+Sides: TypeAlias = "tuple[OfDirection, OfDirection]"
 
 #: Delay of an access link.
 _ACCESS_NS = 1_000_000
@@ -50,11 +50,11 @@ class Ties:
     @property
     def count(self) -> int:
         """How many there are."""
-        return sum(len(way) for way in self.sides)
+        return sum(len(direction) for direction in self.sides)
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Direction:
     """One direction: which rows leave a host, which are lost as they do, and which end a burst."""
 
     leaves: str
@@ -66,12 +66,12 @@ class _Way:
 def ties_of(case: LinuxCase, rows: Sequence[Sequence[str]]) -> Ties:
     """Find the ties of a recording that `path.recorded` has read."""
     entry = case.entry
-    ways = (
-        _Way("S", ("D", "Q"), "B", int(entry["tb_ms"] * 1e6)),
-        _Way("a", ("d", "q"), "b", int(entry.get("tb_ack_ms", 0) * 1e6)),
+    directions = (
+        _Direction("S", ("D", "Q"), "B", int(entry["tb_ms"] * 1e6)),
+        _Direction("a", ("d", "q"), "b", int(entry.get("tb_ack_ms", 0) * 1e6)),
     )
     sizes = _Sizes(entry)
-    found = [list(_of_a_way(way, float(entry["rate"]), sizes, rows)) for way in ways]
+    found = [list(_of_direction(one, float(entry["rate"]), sizes, rows)) for one in directions]
     times = [at for one in found for at, _, _ in one]
     data, acks = ([(burst, inside) for _, burst, inside in one] for one in found)
     return Ties((data, acks), min(times, default=0))
@@ -99,35 +99,35 @@ class _Sizes:
 
 
 def _arrivals(
-    way: _Way, rate: float, sizes: _Sizes, rows: Sequence[Sequence[str]]
+    direction: _Direction, rate: float, sizes: _Sizes, rows: Sequence[Sequence[str]]
 ) -> Iterator[tuple[int, int]]:
     """When each packet reaches the assembler, and its bytes, as the recorder computes them."""
     free = 0
     for number, cells in enumerate(rows):
-        if cells[0] != way.leaves:
+        if cells[0] != direction.leaves:
             continue
         at, size = int(cells[1]), sizes.of(cells)
         after = rows[number + 1] if number + 1 < len(rows) else [""]
-        if after[0] in way.lost and after[1:3] == list(cells[1:3]):
+        if after[0] in direction.lost and after[1:3] == list(cells[1:3]):
             # Lost as it leaves, which is said in the row behind it.
             continue
         free = max(at, free) + int(size * 8e9 / rate)
         yield free + _ACCESS_NS, size
 
 
-def _of_a_way(
-    way: _Way, rate: float, sizes: _Sizes, rows: Sequence[Sequence[str]]
+def _of_direction(
+    direction: _Direction, rate: float, sizes: _Sizes, rows: Sequence[Sequence[str]]
 ) -> Iterator[tuple[int, int, bool]]:
     """When each tie of a direction is, of which burst, and whether the packet fell into that."""
-    if way.timer_ns <= 0:
+    if direction.timer_ns <= 0:
         return
-    arrivals = list(_arrivals(way, rate, sizes, rows))
-    closed = [cells for cells in rows if cells[0] == way.closes]
+    arrivals = list(_arrivals(direction, rate, sizes, rows))
+    closed = [cells for cells in rows if cells[0] == direction.closes]
     first = 0
     for number, cells in enumerate(closed, start=1):
         if first >= len(arrivals):
             return
-        ends = arrivals[first][0] + way.timer_ns
+        ends = arrivals[first][0] + direction.timer_ns
         last = first
         while last < len(arrivals) and arrivals[last][0] < ends:
             last += 1

@@ -1,7 +1,7 @@
-"""What an entry of an index of recorded connections may say, and what of it the judges know.
+"""The fields of an index of recorded connections, and those that the judges know.
 
-A value that is none of its field is a fault of the index, which is refused. A field or a setting
-that is not known here may change what the kernel did: its case is not judged, and says why.
+A value of the wrong type is a fault of the index, which is refused. An unknown field or setting may
+change the behaviour of the kernel: its case is not judged, with this reason.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ FIELDS: Mapping[str, tuple[Check, str]] = {
 }
 
 NEEDED = ("case", "family", "cc", "trace")
-#: What a path needs besides.
+#: Fields that a path needs too.
 OF_A_PATH = ("rate", "tb_ms", "core_delay_ms")
 
 #: Fields that say how a case was drawn, where others have what came of it, or what was counted.

@@ -49,7 +49,7 @@ _OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-#: Those, and what tells how a case was drawn or recorded.
+#: Those, and fields about how a case was drawn or recorded.
 _KNOWN = frozenset(_NEEDED) | frozenset(_OPTIONAL) | several.BESIDES | {"delayed_ack"}
 
 

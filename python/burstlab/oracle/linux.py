@@ -39,7 +39,7 @@ ELSEWHERE = frozenset({"tcp_dsack", "tcp_window_scaling"})
 HEADERS = 40
 TIMESTAMP = 12
 
-#: What a device takes as a group where nothing else is said: as many segments as the kernel likes.
+#: The default group of a device: as many segments as the kernel likes.
 ANY_GROUP = 65_535
 
 #: The most that `tcp.send_overhead` may be, in bytes.
@@ -56,10 +56,10 @@ WHEEL_PHASE = -300_000 % 512
 #: that were sent 3 to 20 us before one.
 HEARD_NS = 9 * 256
 
-#: What became of a case.
+#: The outcome of a case.
 Verdict = Literal["match", "tie", "differs", "not judged"]
 
-#: What an index says of all its cases, and what each is.
+#: Fields of an index about all its cases, with their checks and meanings.
 _OF_ALL: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "mtu": entries.FIELDS["mtu"],
     "syn_after_tick_ns": entries.FIELDS["syn_after_tick_ns"],
@@ -88,7 +88,7 @@ class LinuxCase:
     send_overhead
         Bytes of the send buffer that a group takes besides its data, where the index says it.
     aside
-        What the index says of all cases that no judge knows.
+        Fields of the index about all cases that no judge knows.
     """
 
     entry: Mapping[str, Any]
@@ -310,7 +310,7 @@ def replay_linux(
     jobs
         Cases at a time (default: one per processor); it changes no answer.
     progress
-        Is told what share of the cases is done.
+        Called with the share of the cases that is done.
 
     Raises
     ------
@@ -326,18 +326,18 @@ def each(
     jobs: int | None,
     progress: Callable[[float], None] | None,
 ) -> list[LinuxOutcome]:
-    """Do the same with each case, several at a time; return what came of them, in their order.
+    """Do the same with each case, several at a time; return the results in order.
 
     Parameters
     ----------
     make
-        What is done with a case.
+        Called with each case.
     cases
         The cases; their names differ.
     jobs
         Cases at a time; ``None``: one per processor.
     progress
-        Is told what share of the cases is done.
+        Called with the share of the cases that is done.
     """
     done: dict[str, LinuxOutcome] = {}
     for outcome in worker_pool.each(make, cases, jobs):

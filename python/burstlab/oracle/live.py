@@ -36,7 +36,7 @@ SETTINGS = (
     "net.ipv4.tcp_no_metrics_save=1",
 )
 
-#: What a program may take of virtual time, in ns, from its start to its SYN.
+#: The most virtual time that a program may take, in ns, from its start to its SYN.
 _TO_SYN_NS = 1_000_000_000
 
 #: How long a connection lasts by which it is found how long a program takes to start.
@@ -95,7 +95,7 @@ def _rmem(entry: Mapping[str, Any]) -> str:
 
 
 def _what_is_sent(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return what the programs are told of data: the sender, and the receiver."""
+    """Return the arguments of the programs about data: of the sender, and of the receiver."""
     if "writes" in entry:
         return ["--writes", entry["writes"]], []
     size = [str(entry["bytes"])] if "bytes" in entry else []
@@ -121,7 +121,7 @@ def live_linux(
     jobs
         Cases at a time (default: one per processor); it changes no answer.
     progress
-        Is told what share of the cases is done.
+        Called with the share of the cases that is done.
     only
         Takes a case, or leaves it out (default: takes all).
     kernel
@@ -209,4 +209,4 @@ def _ran(
             log.heard.append((at, row["seq"]))
         elif row["bytes"] > 0 or row["flags"] & FIN:
             log.segments.append((at, row["seq"], row["bytes"]))
-    return log, int(done.told["begun_ns"]) + first_ns
+    return log, int(done.outcome["begun_ns"]) + first_ns

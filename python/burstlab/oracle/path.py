@@ -76,7 +76,7 @@ State = tuple[int, int, int]
 
 @dataclass
 class Log:
-    """What happened at a sender: segments, and how it stood after each ACK."""
+    """The log of a sender: segments, and its state after each ACK."""
 
     segments: list[Segment] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
@@ -180,7 +180,7 @@ def _ecn(entry: Any, law: str) -> bool:
 
 
 def _edge(entry: Any, sides: closings.Sides | None) -> Document:
-    def way(timer_ms: float, sides: closings.OfAWay) -> Document:
+    def of_direction(timer_ms: float, sides: closings.OfDirection) -> Document:
         if timer_ms <= 0:
             return {"assembly": "none"}
         timer_us = round(1000 * float(timer_ms))
@@ -194,12 +194,15 @@ def _edge(entry: Any, sides: closings.Sides | None) -> Document:
         return made
 
     data, acks = sides if sides is not None else ((), ())
-    return {**way(entry["tb_ms"], data), "ack": way(entry.get("tb_ack_ms", 0), acks)}
+    return {
+        **of_direction(entry["tb_ms"], data),
+        "ack": of_direction(entry.get("tb_ack_ms", 0), acks),
+    }
 
 
 def _loss(entry: Any) -> Document:
     loss: Document = {}
-    for way, bursts, drawn, packets in (
+    for direction, bursts, drawn, packets in (
         ("data", "lost_bursts", "drop_bursts", "drop_packets"),
         ("ack", "lost_ack_bursts", "drop_ack_bursts", "drop_acks"),
     ):
@@ -211,7 +214,7 @@ def _loss(entry: Any) -> Document:
             script["departures"] = entries.numbers_of(entry[packets])
         if script:
             # Lost at the edge, as it closes.
-            loss[way] = {"process": "script", "node": 0, **script}
+            loss[direction] = {"process": "script", "node": 0, **script}
     return loss
 
 
@@ -346,7 +349,7 @@ def _block_bytes(result: Result) -> Counter[int]:
 def compare(case: LinuxCase, theirs: Log, ours: Log, until_ps: int) -> LinuxOutcome:
     """Judge a run by its recording.
 
-    What we send just after the end of the recording, or just before and more of it, is not judged.
+    Segments just after the end of the recording, or further ones just before it, are not judged.
     """
     rows = len(theirs.segments)
     segments = list(ours.segments)
@@ -416,7 +419,7 @@ def path_linux(
     jobs
         Cases at a time (default: one per processor); it changes no answer.
     progress
-        Is told what share of the cases is done.
+        Called with the share of the cases that is done.
     only
         Takes a case, or leaves it out (default: takes all).
 

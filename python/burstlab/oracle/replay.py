@@ -27,19 +27,19 @@ from burstlab.simulation import run
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one case.
+    """The outcome of one case.
 
     Attributes
     ----------
     compared
-        Number of rows that were compared and agree; of a tie, those before it.
+        Number of rows that were compared and agree; with a tie, those before it.
     difference
-        Where the logs part before any tie; None if they do not.
+        Where the logs differ before any tie; None if they do not.
     tie_s
-        The first instant at which several flows tie at the queue that they share: from there on the
-        order is each simulator's own, and the logs are not compared. None if there is none.
+        The first instant at which several flows tie at the queue that they share. From there on
+        each simulator chooses the order, and the logs are not compared. None if there is none.
     agrees_beyond
-        Of a tie: whether the rows behind it agree all the same.
+        With a tie: whether the rows after it agree nevertheless.
     problem
         Why the case could not be run; empty if it was.
     """

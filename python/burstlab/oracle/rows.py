@@ -3,8 +3,8 @@
 A row is ``(event, time in s, fields)``. Events: S a packet is sent, A an ACK has been processed,
 R the round-trip estimator changed, T a time-out, F a fast retransmit, B a packet joins a burst,
 D a packet is discarded, d an ACK is discarded. Where several flows share a queue: Q a packet
-reaches it; and what tells of ties and is not compared: C a source that is not TCP sends, K an ACK
-reaches the queue of the way back, L a packet leaves.
+reaches it. Three events reveal ties and are not compared: C a source that is not TCP sends, K an
+ACK reaches the queue of the reverse direction, L a packet leaves.
 """
 
 from __future__ import annotations

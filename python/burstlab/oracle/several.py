@@ -50,7 +50,7 @@ _NEEDED_OF_A_FLOW: Mapping[str, type | tuple[type, ...]] = {
     "boot_time": (int, float),
 }
 
-#: What of a case with several flows may be there.
+#: Optional fields of a case with several flows.
 _OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
     "assembly_tb": (int, float),
     "queue": int,
@@ -69,7 +69,7 @@ _NEEDED_OF_A_SOURCE: Mapping[str, type | tuple[type, ...]] = {
     "t_start": (int, float),
 }
 
-#: What tells how a case was drawn or recorded.
+#: Fields about how a case was drawn or recorded.
 BESIDES = frozenset(
     {
         "scenario",
@@ -90,7 +90,7 @@ _KNOWN_OF_A_FLOW = (
     frozenset(_NEEDED_OF_A_FLOW) | frozenset(_OPTIONAL_OF_A_FLOW) | {"delayed_ack", "delay_ms"}
 )
 
-#: What a header takes in a network that has none: time before a burst, and the header's size.
+#: The time before a burst that a header takes in a network without headers.
 _GUARD_S = 1e-6
 
 
@@ -192,8 +192,8 @@ class SeveralCase(Case):
                 for name, flow in zip(names, entry["flows"], strict=True)
             ],
         }
-        # Each fibre has one ingress a way and is never full; a header takes next to no time, and
-        # the guard is part of the delay of the recorded link.
+        # Each fibre has one ingress per direction and is never full. A header takes next to no
+        # time, and the guard is part of the delay of the recorded link.
         document["signalling"] = {
             "processing": "0 s",
             "guard": as_seconds(_GUARD_S),

@@ -39,7 +39,7 @@ def pack(columns: Mapping[str, NDArray[Any]], about: Any = None) -> Body:
     columns
         Arrays of one dimension and one of the `TYPES`.
     about
-        What else to say, in JSON.
+        Further data of the answer, in JSON.
     """
     listed: list[dict[str, Any]] = []
     parts: list[bytes] = []
@@ -56,7 +56,7 @@ def pack(columns: Mapping[str, NDArray[Any]], about: Any = None) -> Body:
 
 
 def unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Return what `pack` was told, and its columns.
+    """Return the JSON data of an answer of `pack`, and its columns.
 
     Parameters
     ----------

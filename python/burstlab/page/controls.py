@@ -1,4 +1,4 @@
-"""What can be changed in ``burstlab play``: each control, its steps, and where it stands."""
+"""The controls of ``burstlab play``: each with its steps and its first value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from burstlab.documents.parameters import tcp_of
 from burstlab.errors import InputError, ScenarioError, unknown
 from burstlab.loading import Document, set_at
 
-#: What the scenario says, where a control has no value for it.
+#: Stands for the value of the scenario, if a control has no value for it.
 AS_GIVEN = "as given"
 
 #: A loss at which there is something to see.
@@ -40,11 +40,11 @@ class Control:
     values
         Its steps.
     value
-        Where it stands at first.
+        Its first value.
     choice
         Whether it is a choice of words.
     help
-        What it is, in a sentence.
+        Its meaning, in a sentence.
     """
 
     name: str
@@ -98,7 +98,7 @@ CONTROLS = (
         "network.link_delay",
         ("0.1 ms", "0.2 ms", *_TIMES),
         "10 ms",
-        "Propagation of each fibre, one way.",
+        "Propagation delay of each fibre, in each direction.",
     ),
     Control(
         "access",
@@ -168,7 +168,7 @@ def controls(resolved: Mapping[str, Any]) -> tuple[list[Control], str]:
     """
     found = [_set(control, _value(resolved, control.path)) for control in CONTROLS]
     if resolved["edge"]["assembly"] == "none":
-        # Without an assembler no edge node tells of bursts; the sender's own estimation is left.
+        # Without an assembler no edge node reports bursts; only the sender's estimation is left.
         found = [
             replace(control, value="ble")
             if control.name == "detector" and control.value == "bnak"
@@ -265,14 +265,14 @@ def refuse_long(wanted: Mapping[str, Any], found: Sequence[Control]) -> None:
 
 
 def refuse_costly(resolved: Mapping[str, Any], begun: Mapping[str, Any]) -> None:
-    """Refuse a run that may send far more packets than one answers for while somebody waits.
+    """Refuse a run with far more packets than a reader would wait for.
 
     Parameters
     ----------
     resolved
-        What is asked for, with its defaults filled in.
+        The scenario to run, with its defaults filled in.
     begun
-        The same as the page begins, which is always answered.
+        The first scenario of the page, which is always run.
     """
     most = max(_PACKETS_MOST, _packets(begun))
     count = _packets(resolved)
@@ -339,7 +339,7 @@ def _set(control: Control, value: Any) -> Control:
 
 
 def _size(value: Any) -> float:
-    """Return a number, or a quantity in its base unit; what is neither equals nothing."""
+    """Return a number, or a quantity in its base unit; any other value equals nothing."""
     if isinstance(value, (int, float)):
         return float(value)
     found = _core.quantity(str(value))

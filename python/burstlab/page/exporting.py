@@ -94,7 +94,7 @@ def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
         progress(0.5 * number / len(runs))
         yield from _run(page, {RUN: run})
         if number == 0:
-            # What an address without a run means.
+            # An address without a run means this one.
             yield from _run(page, {})
     for number, query in steps.items():
         yield key("step", query), texts[number]
@@ -106,12 +106,12 @@ def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
 
 
 def key(name: str, query: Mapping[str, Any]) -> str:
-    """Return what the file calls an answer, as ``key`` of ``js/file.js`` does.
+    """Return the name of an answer in the file, as ``key`` of ``js/file.js`` does.
 
     Parameters
     ----------
     name
-        What is asked for.
+        The name of the request.
     query
         The query.
     """
@@ -119,16 +119,16 @@ def key(name: str, query: Mapping[str, Any]) -> str:
 
 
 def _run(page: Page, choice: Mapping[str, str]) -> Iterator[tuple[str, Body]]:
-    """Return all that is asked of a run."""
-    told = json.loads(page.data["data/about"](choice).content)
+    """Return all answers about a run."""
+    about = json.loads(page.data["data/about"](choice).content)
     yield key("losses", choice), page.data["data/losses"](choice)
     # All bursts at once; the page takes the stretch that it shows.
-    everything = {**choice, "from": "0", "to": str(told["end_s"])}
+    everything = {**choice, "from": "0", "to": str(about["end_s"])}
     bursts = page.data["data/bursts"](everything)
-    reach_s = max((fibre["delay_s"] for fibre in told["network"]["fibres"]), default=0.0)
+    reach_s = max((fibre["delay_s"] for fibre in about["network"]["fibres"]), default=0.0)
     yield key("bursts", choice), _with(bursts, {"reach_s": reach_s})
     size, kept = 0, []
-    for flow in told["flows"]:
+    for flow in about["flows"]:
         query = {**choice, "flow": str(flow["id"])}
         found = page.data["data/flow"](query)
         size += len(found.content)
@@ -136,12 +136,12 @@ def _run(page: Page, choice: Mapping[str, str]) -> Iterator[tuple[str, Body]]:
             break
         kept.append(flow)
         yield key("flow", query), found
-    left_out = len(told["flows"]) - len(kept)
-    note = told["note"]
+    left_out = len(about["flows"]) - len(kept)
+    note = about["note"]
     if left_out:
-        note = f"{note} Of {len(told['flows'])} flows this file has {len(kept)}.".strip()
+        note = f"{note} Of {len(about['flows'])} flows this file has {len(kept)}.".strip()
     # Another run of a study would have to be made.
-    yield key("about", choice), document({**told, "flows": kept, "note": note, "study": None})
+    yield key("about", choice), document({**about, "flows": kept, "note": note, "study": None})
 
 
 def _with(body: Body, more: Mapping[str, Any]) -> Body:
@@ -154,9 +154,9 @@ def _with(body: Body, more: Mapping[str, Any]) -> Body:
 
 def _played(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
     """Return the controls that stay, and every answer to them."""
-    told = json.loads(page.data["data/controls"]({}).content)
+    given = json.loads(page.data["data/controls"]({}).content)
     kept: list[dict[str, Any]] = []
-    for control in told["controls"]:
+    for control in given["controls"]:
         steps = PLAYED.get(control["name"])
         if steps is None:
             continue
@@ -164,8 +164,8 @@ def _played(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
         values = [one for one in control["values"] if one in steps or one in first]
         kept.append({**control, "values": values})
     note = "This file holds the answers to these controls; burstlab play has more of them."
-    told = {**told, "controls": kept, "note": f"{told['note']} {note}".strip()}
-    yield key("controls", {"preset": ""}), document(told)
+    given = {**given, "controls": kept, "note": f"{given['note']} {note}".strip()}
+    yield key("controls", {"preset": ""}), document(given)
     names = [control["name"] for control in kept]
     every = list(itertools.product(*(control["values"] for control in kept)))
     for number, values in enumerate(every):
@@ -232,8 +232,8 @@ def compressed(content: bytes) -> bytes:
     """Return what `gzip.compress` does, part by part: one call of it hears no signal."""
     parts = zlib.compressobj(9, wbits=31)
     views = memoryview(content)
-    told = [parts.compress(views[at : at + _AT_ONCE]) for at in range(0, len(views), _AT_ONCE)]
-    return b"".join([*told, parts.flush()])
+    packed = [parts.compress(views[at : at + _AT_ONCE]) for at in range(0, len(views), _AT_ONCE)]
+    return b"".join([*packed, parts.flush()])
 
 
 def _packed(answers: Mapping[str, Body]) -> str:
@@ -244,5 +244,5 @@ def _packed(answers: Mapping[str, Body]) -> str:
         }
         for name, body in answers.items()
     }
-    # What closes a script must not stand in one.
+    # A closing tag must not end the script early.
     return json.dumps(found).replace("</", "<\\/")

@@ -1,4 +1,4 @@
-"""What one flow did, as columns: its segments, its window, its time-outs with their truth."""
+"""The history of one flow, as columns: its segments, its window, its time-outs with their truth."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def columns(tables: Readable, number: int, *, path: bool) -> Columns:
     Parameters
     ----------
     tables
-        What was recorded.
+        The recorded tables.
     number
         The flow.
     path
@@ -73,7 +73,7 @@ def _packets(tables: Readable, number: int, path: bool) -> Columns:
         "carrier": carrier.astype(np.uint32),
     }
     if path:
-        # On a path its packets are drawn beside the optics too.
+        # On a path its packets are also drawn with the optics.
         for kind, which in (("data", data), ("ack", ack)):
             for name in ("sent_ps", *times):
                 found[f"{kind}_{name.removesuffix('_ps')}"] = rows[name][which]

@@ -34,19 +34,19 @@ _NSFNET = {
 
 @dataclass(frozen=True)
 class Fibre:
-    """A fibre, one way.
+    """A fibre, in one direction.
 
     Attributes
     ----------
     ends
         Its nodes, counted from 0.
     wavelengths
-        How many data wavelengths it has.
+        Number of its data wavelengths.
     used
         Share of the time that they were reserved; none on a path.
     classes
-        Of each class of bursts, where they can have several: its number, how many came to the
-        fibre, and how many were lost there.
+        For each class of bursts, if there are several: its number, how many came to the fibre, and
+        how many were lost there.
     """
 
     ends: tuple[int, int]
@@ -64,17 +64,17 @@ class Network:
     nodes
         Their names.
     fibres
-        One way each.
+        Each in one direction.
     places
-        How far each node is east and south, 0 to 1.
+        Position of each node to the east and south, 0 to 1.
     delays_s
-        Propagation of each fibre, as far as the scenario says it; else NaN.
+        Propagation delay of each fibre, if the scenario gives it; else NaN.
     path
         Whether it is a chain between two edge nodes.
     slot_s
-        Where packets travel in slots, how long one is; else 0.
+        Length of a slot, if packets travel in slots; else 0.
     pairs
-        Of slots, first and last node of each flow.
+        With slots, first and last node of each flow.
     """
 
     nodes: Sequence[str]

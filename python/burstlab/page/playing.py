@@ -1,4 +1,4 @@
-"""``burstlab play``: a path to try out, plain TCP beside Burst TCP."""
+"""``burstlab play``: a path to try out, plain TCP compared with Burst TCP."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Player:
     given
         A scenario to start from, by default a path of three fibres that loses bursts.
     title
-        What it is called.
+        Its title.
     """
 
     def __init__(self, given: Document, title: str) -> None:
@@ -130,7 +130,7 @@ class Player:
         base, found, _ = self._of(query.get("preset", ""))
         asked = read({name: value for name, value in query.items() if name != "preset"})
         refuse_long(asked, found)
-        # What is not said stands as the page begins.
+        # Controls without a value keep the one with which the page begins.
         begun = {control.name: control.value for control in found}
         wanted = {**begun, **asked}
         if asked:
@@ -248,7 +248,7 @@ def starting(scenario: str | None, *, allow_code: bool) -> tuple[Document, str]:
     """
     if scenario is None:
         return START, "a path of three fibres"
-    # What the controls run is what was given at the start.
+    # The controls run the scenario that was given at the start.
     given = admitted(scenario, allow_code=allow_code)
     resolved = resolve(given)
     if kind(resolved) != "path":

@@ -1,4 +1,4 @@
-"""What the page can show without a file: scenarios of papers (``presets.toml``)."""
+"""Scenarios that the page shows without a file: those of papers (``presets.toml``)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Preset:
     name
         In addresses.
     paper
-        Whose it is.
+        The source.
     label
-        What it is.
+        Its description.
     file
         Of its scenario, from the package of the papers on.
     set, drop
-        Fields that are other than there, and those that are left out.
+        Fields with other values than there, and fields that are left out.
     play
         Whether its sliders can be moved: it is a path.
     """
@@ -43,20 +43,20 @@ class Preset:
 
     @property
     def scenario(self) -> Document:
-        """What is run."""
+        """The scenario that is run."""
         with as_file(files("burstlab.papers").joinpath(*self.file.split("/"))) as path:
             return settled(to_document(path), self.set, self.drop)
 
     @property
     def note(self) -> str:
-        """What is other than in the paper's scenario."""
+        """The differences from the paper's scenario."""
         parts = [f"{path} = {value}" for path, value in self.set.items()]
         parts += [f"without {path}" for path in self.drop]
         return f"{self.paper}. " + (f"Shortened: {', '.join(parts)}." if parts else "")
 
     @property
     def scene(self) -> Scene:
-        """What can be watched."""
+        """The scene that the page shows."""
         return Scene(self.label, self.scenario, note=self.note)
 
     def to_json(self) -> dict[str, Any]:

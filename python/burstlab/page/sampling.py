@@ -15,7 +15,7 @@ from burstlab.running.engine import memory_allowed, scenario_error
 from burstlab.simulation import replicate, resolve
 from burstlab.statistics import mean_ci95, paired_ratio
 
-#: What is counted, by name, over all flows.
+#: Counters, by name, over all flows.
 COUNTED = (
     "goodput_bps",
     "packets_sent",

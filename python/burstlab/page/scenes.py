@@ -31,13 +31,13 @@ class Scene:
     Attributes
     ----------
     title
-        How it is called.
+        Its title.
     scenario
-        What is run.
+        The scenario that is run.
     record
-        The command that records it to stay; empty where there is none.
+        The command that records it for good; empty if there is none.
     note
-        What else is to be said of it.
+        A further remark.
     replication
         Which repetition, from 0.
     places
@@ -128,11 +128,11 @@ class Scenes:
 
 
 class Left(BaseException):
-    """A run that nobody waits for any more; what an interrupted one would keep is of no use."""
+    """A run that nobody waits for any more; its result would be of no use."""
 
 
 class Closes(Protocol):
-    """What holds files, or has others at work."""
+    """An object that holds files, or has others at work."""
 
     def close(self) -> None:
         """Let go of them."""
@@ -140,12 +140,12 @@ class Closes(Protocol):
 
 @contextmanager
 def closed_on_error(*opened: Closes) -> Iterator[None]:
-    """Close what was opened where the block is left by an error, or by Ctrl-C.
+    """Close objects if the block ends by an error, or by Ctrl-C.
 
     Parameters
     ----------
     opened
-        What the page is to close else, with its files.
+        Objects that the page would close otherwise, with its files.
     """
     try:
         yield
@@ -201,7 +201,7 @@ def scenario_viewer(
     words += ["--trace", ",".join(TRACES), "--out", f"{where.stem}-traced"]
     scene = Scene(where.stem, resolved, shlex.join(words), replication=replication, places=places)
     scenes = Scenes(lambda _key: scene, "")
-    # What cannot be shown is said by the command, not by the page.
+    # The command reports a scenario that cannot be shown, before there is a page.
     with closed_on_error(scenes):
         scenes.of("")
     return Page(

@@ -1,9 +1,9 @@
 """Serve one page on the loopback interface.
 
-What a page may be asked for is a table of its own: a few files of the package by name, and
-functions that answer data. No path of a request ever becomes a path of the file system.
-`http.server` of the standard library is enough for one reader on one machine; a framework would
-add its dependencies and take nothing away from what is checked here.
+The page can request only names in a table: a few files of the package, and functions that return
+data. No path of a request ever becomes a path of the file system. `http.server` of the standard
+library is enough for one reader on one machine; a framework would add its dependencies and replace
+none of these checks.
 """
 
 from __future__ import annotations
@@ -110,17 +110,17 @@ Answer = Callable[[Mapping[str, str]], Body]
 
 
 class BadRequest(ValueError):
-    """What was asked for makes no sense; the message says why."""
+    """A request that makes no sense; the message says why."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """What there is to be asked for.
+    """The answers of a page.
 
     Attributes
     ----------
     title
-        What is shown, for the line that is printed.
+        The subject of the page, for the line that is printed.
     data
         Answers by name; each takes the query of the request.
     close
@@ -187,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return self._refuse(HTTPStatus.FORBIDDEN, "asked for by another site")
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
-            # A body is not read; what follows it on this connection would be taken for a request.
+            # A body is not read; the rest of it would be taken for the next request.
             self.close_connection = True
             return self._refuse(HTTPStatus.BAD_REQUEST, "a request has no body")
         try:
@@ -235,12 +235,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A page at an address that only who has the token can use.
+    """A page at an address that works only with the token.
 
     Parameters
     ----------
     page
-        What is served.
+        The page.
     port
         Where; 0 takes any that is free.
     token
@@ -278,7 +278,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """The address to open in a browser."""
         return f"http://{HOST}:{self.server_port}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -295,7 +295,7 @@ def serve(page: Page, *, port: int, browse: bool, token: str | None = None) -> N
     Parameters
     ----------
     page
-        What is served.
+        The page.
     port
         Where; 0 takes any that is free.
     browse

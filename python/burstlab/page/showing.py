@@ -1,4 +1,4 @@
-"""What the page shows of one replication of a result, and what it asks for of it."""
+"""The answers of the page about one replication of a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEGMENTS = 40_000
 
 
 class Shown:
-    """What the page shows of one replication of a result.
+    """The answers of the page about one replication of a result.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ class Shown:
     places
         Latitude and longitude of nodes by name.
     title
-        How it is called.
+        Its title.
     record
         The command that records all that the page could show.
     note
-        What else is to be said of the run.
+        A further remark about the run.
 
     Raises
     ------
     InputError
-        If what is drawn was not recorded.
+        If a table that is drawn was not recorded.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class Shown:
 
     @property
     def slices(self) -> Slices | SlotSlices:
-        """What is drawn of a stretch of time."""
+        """The picture of a stretch of time."""
         return self._slices
 
     @property
     def sparing(self) -> Sparing:
-        """What would be if a burst had lived."""
+        """The run without the loss of a burst."""
         return self._sparing
 
     @property
@@ -105,7 +105,7 @@ class Shown:
 
     @property
     def tables(self) -> Tables:
-        """What was recorded."""
+        """The recorded tables."""
         return self._tables
 
     @property
@@ -114,7 +114,7 @@ class Shown:
         return self._end_s
 
     def about(self) -> dict[str, Any]:
-        """Return what the page is told first."""
+        """Return the first answer: the facts about the run."""
         delays_s = self._slices.delays_s
         return {
             "title": shown(self._title),
@@ -164,14 +164,14 @@ def watched(choose: Callable[[Mapping[str, str]], Shown]) -> dict[str, Answer]:
 
 
 def page_about(kind: str, **parts: Any) -> Answer:
-    """Return what a page consists of, before any run is looked at.
+    """Return the parts of a page, before any run is read.
 
     Parameters
     ----------
     kind
         ``view``, ``play`` or ``demo``.
     **parts
-        What else there is: ``runs`` to choose from, ``steps`` of a tour, ``presets`` to play with.
+        Further parts: ``runs`` to choose from, ``steps`` of a tour, ``presets`` to play with.
     """
     found = {
         "kind": kind,

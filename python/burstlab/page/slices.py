@@ -1,4 +1,4 @@
-"""What a stretch of time of a result looks like: bursts on fibres, losses, a flow.
+"""The picture of a stretch of time of a result: bursts on fibres, losses, a flow.
 
 Long tables stay in their files; each answer reads the columns and row groups that it needs.
 """
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     Columns = dict[str, NDArray[Any]]
 
-#: What kind of burst; `direction` of the table.
+#: Kinds of bursts; `direction` of the table.
 KINDS = ("data", "ack", "background")
 _LOST = 1
 
 #: No wavelength: the burst was refused there.
 REFUSED = -1
 
-#: Rows of one answer; what is beyond is thinned, and the answer says so.
+#: Most rows of one answer; more rows are thinned, and the answer says so.
 ROWS = 150_000
 
 #: Hops from which the delays of fibres are found, about.
@@ -97,12 +97,12 @@ class Tables:
 
 
 class Slices:
-    """Returns about a result, in the units and numbers of the page.
+    """Answers about a result, in the units and numbers of the page.
 
     Parameters
     ----------
     tables
-        What was recorded.
+        The recorded tables.
     network
         Nodes and fibres.
     end_s
@@ -145,14 +145,14 @@ class Slices:
 
     @cached_property
     def _each(self) -> Columns:
-        """Kind, fate and load of each burst of a mesh, by its number; of others zeros.
+        """Kind, fate and load of each burst of a mesh, by its number; zeros elsewhere.
 
-        And its class, where bursts can have several.
+        With the class of each burst, if there are several.
         """
         classes = ("class",) if self._network.classes else ()
         names = ("burst", "direction", "fate", "packets", "bytes", *classes)
         rows = self._tables.rows("bursts", names)
-        # A burst under way at the end of the run has no row of its own: the last place is of those.
+        # A burst that is in the network at the end of the run has no row: it gets the last entry.
         size = int(rows["burst"].max(initial=0)) + 2
         found: Columns = {
             "kind": np.zeros(size, np.uint8),
@@ -227,7 +227,7 @@ class Slices:
     def losses(self) -> tuple[Columns, dict[str, Any]]:
         """Return when, where and why bursts died, in order.
 
-        Nodes count from 0, -1 where none is known; so does the burst that was in the way.
+        Nodes count from 0, and -1 is an unknown one. So does the burst that held the wavelength.
         """
         names = (*_ENDS, "burst", "lost_ps", "node", "cause", "rival")
         rows = self._tables.rows("bursts", names, [("fate", "==", "lost")])
@@ -271,7 +271,7 @@ class Slices:
         return bool(goes_back(self._tables.rows("bursts", _ENDS, first)).any())
 
 
-#: What says which way a burst of a path goes.
+#: Columns with the direction of a burst of a path.
 _ENDS = ("direction", "from", "to")
 
 

@@ -1,8 +1,8 @@
-"""What a stretch of time of a slotted network looks like: slots on fibres, and those dropped.
+"""The picture of a stretch of time of a slotted network: slots on fibres, and those dropped.
 
-The tables say when a slot left the first node and when it reached the last, and of a slot of TCP
-that was dropped, and repaired, at which output and when; not what it met in between. It is drawn on
-the shortest way, and the time that it waited is spread over it.
+The tables have the times at which a slot left the first node and reached the last. For a dropped
+slot of TCP that was repaired they also have the output and the time of its drop, but nothing in
+between. So it is drawn on the shortest path, and its waiting time is spread over that.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 #: Slots that are followed; of more, one in so many.
 SLOTS = 500_000
 
-#: Looked back for slots that are still under way; queues at the edges are not on fibres.
+#: How far to look back for slots in the network; queues at the edges are not on fibres.
 _REACH = 4.0
 
 
 class SlotSlices:
-    """Returns about a result of ``[ops]``, in the units and numbers of the page.
+    """Answers about a result of ``[ops]``, in the units and numbers of the page.
 
     Parameters
     ----------
     tables
-        What was recorded.
+        The recorded tables.
     network
         Switches and fibres.
     end_s
@@ -90,8 +90,8 @@ class SlotSlices:
         return {name: column[order] for name, column in rows.items()}
 
     @cached_property
-    def _ways(self) -> Mapping[tuple[int, int], list[int]]:
-        """Fibres of the shortest way between the ends of flows, both ways."""
+    def _paths(self) -> Mapping[tuple[int, int], list[int]]:
+        """Fibres of the shortest path between the ends of flows, in both directions."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -102,8 +102,8 @@ class SlotSlices:
         found: dict[tuple[int, int], list[int]] = {}
         for a, b in set(self._network.pairs.values()):
             for begin, end in ((a, b), (b, a)):
-                way: list[int] = networkx.shortest_path(graph, begin, end, "delay")
-                steps = itertools.pairwise(way)
+                path: list[int] = networkx.shortest_path(graph, begin, end, "delay")
+                steps = itertools.pairwise(path)
                 found[begin, end] = [graph.edges[step]["fibre"] for step in steps]
         return found
 
@@ -122,18 +122,18 @@ class SlotSlices:
             if pair is None:
                 continue
             back, burst = kind == "ack", int(burst)
-            way = self._ways[(pair[1], pair[0]) if back else pair]
+            path = self._paths[(pair[1], pair[0]) if back else pair]
             gone = burst in lost_s
             until_s = lost_s[burst] if gone else there_s
             if not np.isfinite(until_s):
                 continue
             if gone:
-                way = self._until(way, died[burst])
+                path = self._until(path, died[burst])
             # Where it waited is not recorded.
-            total_s = sum(self.delays_s[fibre] for fibre in way)
-            spare_s = max(until_s - left_s - total_s, 0.0) / max(len(way), 1)
+            total_s = sum(self.delays_s[fibre] for fibre in path)
+            spare_s = max(until_s - left_s - total_s, 0.0) / max(len(path), 1)
             at_s = left_s
-            for fibre in way:
+            for fibre in path:
                 rows.append(
                     (burst, fibre, 0, int(back), int(gone), at_s, at_s + self._network.slot_s)
                 )
@@ -144,10 +144,10 @@ class SlotSlices:
         )
         return self._with_drops(columns)
 
-    def _until(self, way: list[int], node: int) -> list[int]:
-        """Return the fibres of a way before a node."""
+    def _until(self, path: list[int], node: int) -> list[int]:
+        """Return the fibres of a path before a node."""
         fibres = self._network.fibres
-        return way[: next((i for i, f in enumerate(way) if fibres[f].ends[0] == node), len(way))]
+        return path[: next((i for i, f in enumerate(path) if fibres[f].ends[0] == node), len(path))]
 
     def _with_drops(self, columns: Columns) -> Columns:
         dropped, size = self._dropped, len(self._network.nodes)

@@ -1,4 +1,4 @@
-"""What if a burst had lived: the run that is shown, and the same run without that one loss."""
+"""What if a burst had arrived: the run that is shown, and the same run without that one loss."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SEGMENTS = 20_000
 #: Pairs of runs that are kept in memory for their charts.
 _KEPT = 2
 
-#: What is drawn of a flow, by the column that has its time.
+#: Tables of a flow that are drawn, by the column that has their time.
 _DRAWN = {
     "sent_s": ("sent_s", "seq", "flags"),
     "window_s": ("window_s", "acked", "cwnd", "ssthresh", "srtt_ms"),
@@ -51,7 +51,7 @@ _DRAWN = {
 
 
 class Sparing:
-    """Pairs of runs of one replication: as it was, and had one burst lived.
+    """Pairs of runs of one replication: as it was, and as if one burst had arrived.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class Sparing:
     number
         The number of its replication.
     tables
-        What was recorded of it.
+        Its recorded tables.
     whole
-        Answers what a flow did in it, by its number.
+        Returns the history of a flow in it, by its number.
     path
         Whether bursts of data and of ACKs are numbered apart.
     """

@@ -25,11 +25,11 @@ class Stop:
     key
         In addresses.
     label
-        What it is.
+        Its description.
     file
         In ``scenarios``.
     set
-        Fields that are other than there.
+        Fields with other values than there.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Stop:
 
     @property
     def scene(self) -> Scene:
-        """What can be watched."""
+        """The scene that the page shows."""
         with as_file(files("burstlab.page").joinpath("scenarios", self.file)) as path:
             return Scene(self.label, settled(to_document(path), self.set, ()))
 
@@ -101,7 +101,7 @@ def _path(shown: Shown) -> dict[str, Any]:
 
 
 def _state(shown: Shown, run: str, at_s: float, **more: Any) -> dict[str, Any]:
-    """Return the state in which a burst is on its last fibre, some way from where it dies."""
+    """Return the state in which a burst is on its last fibre, shortly before it dies."""
     delays_s = shown.slices.delays_s
     ahead_s = (1.0 - _ALONG) * sorted(delays_s)[len(delays_s) // 2]
     return {"tab": "watch", "run": run, "time": at_s - ahead_s, **more}
@@ -114,7 +114,7 @@ def _see(scenes: Scenes) -> dict[str, Any]:
         "A sender, a receiver, and between them three fibres. Packets wait at the [[ingress]] "
         f"until they leave together as one [[burst]]: here {found['packets']} of them.",
         f"Blue bursts carry data, green ones [[ACK]]s. The red one is about to die: {found['node']}"
-        " has no way for it, and a core of light cannot let it wait. Press Play.",
+        " has no free wavelength for it, and a core of light cannot let it wait. Press Play.",
     ]
     return {
         "title": "A burst is about to die",
@@ -152,7 +152,7 @@ def _false(scenes: Scenes) -> dict[str, Any]:
         f"{out_s - found['lost_s']:.2f} s after the loss the [[retransmission timer]] ends. "
         f"[[cwnd]] falls from {out['cwnd']:.0f} to 1, as if the network were jammed.",
         f"Behind it are {out['lost_packets']} lost packets, and {out['lost_bursts']} lost burst. "
-        "A burst that was in the way of another is no congestion: this is a "
+        "One burst that finds its wavelength taken is no sign of congestion: this is a "
         f"[[{out['truth']} time-out]].",
     ]
     return {
@@ -173,7 +173,7 @@ def _burst_tcp(scenes: Scenes) -> dict[str, Any]:
     more = flow["segments_delivered"] - before["segments_delivered"]
     text = [
         "The same burst dies. With [[burst NAK]]s, one of the detectors of [[Burst TCP]], "
-        f"{found['node']} tells the sender which segments it had. They are retransmitted "
+        f"{found['node']} reports to the sender which segments it had. They are retransmitted "
         f"{(found['again_s'] - found['lost_s']) * 1e3:.0f} ms after the loss, from half the "
         f"window, and there are {flow['timeouts']} time-outs in place of {before['timeouts']}.",
         f"In {shown.end_s:g} s that makes {flow['segments_delivered']:,} segments that arrive, "

@@ -10,7 +10,8 @@ from burstlab import _core, again
 from burstlab.errors import InputError
 from burstlab.page.serving import Page
 from burstlab.page.showing import Shown, page_about, watched
-from burstlab.results import TRACES, Result, read, version_of
+from burstlab.results import TRACES, Result, read
+from burstlab.storage.result_directory import version_of
 
 
 def viewer(
@@ -28,18 +29,18 @@ def viewer(
     Parameters
     ----------
     source
-        What ``burstlab run --out`` or ``burstlab study --out`` wrote, or the TOML file of a
+        The directory of ``burstlab run --out`` or ``burstlab study --out``, or the TOML file of a
         scenario, which is run with its tables in a temporary directory.
     replication
         Which repetition to show, from 0.
     map_file
         A topology with latitudes and longitudes, to place the nodes that it names.
     point, scheme
-        Of a study, what to show first.
+        For a study, the run to show first.
     settings
         Changes of a scenario before it is run, as ``path=value``.
     allow_code
-        Of a study or a scenario, execute Python code that stands in it; see `burstlab.run`.
+        For a study or a scenario, execute Python code that is stored in it; see `burstlab.run`.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def recording(where: Path) -> str:
 
 
 def _readable(where: Path, replication: int) -> Result:
-    # What its tables say of themselves may be another matter of another version.
+    # Another version may have other metadata in its tables.
     version = version_of(where)
     if version not in (None, _core.__version__):
         raise InputError(

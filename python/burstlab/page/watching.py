@@ -131,13 +131,13 @@ def study_viewer(
     Parameters
     ----------
     directory
-        What ``burstlab study --out`` wrote.
+        The directory of ``burstlab study --out``.
     point, scheme, replication
-        What is shown first; by default the first scheme.
+        The run that is shown first; by default of the first scheme.
     places
         Latitude and longitude of nodes by name.
     allow_code
-        Execute Python code that stands in the study; see `burstlab.run`.
+        Execute Python code that is stored in the study; see `burstlab.run`.
 
     Raises
     ------

@@ -23,7 +23,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Curve:
-    """What is drawn in one colour.
+    """Values that are drawn in one colour.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Curve:
     dots
         The values, from left to right.
     look
-        A formula is a ``"line"`` or ``"dashed"``; what was ``"measured"`` has marks and
-        intervals, and ``"measured-dashed"`` leaves another in sight that does the same; what was
-        ``"published"`` has hollow marks.
+        ``"line"`` or ``"dashed"`` for a formula. ``"measured"`` has marks and intervals;
+        ``"measured-dashed"`` leaves an equal curve below it visible. ``"published"`` has hollow
+        marks.
     """
 
     label: str
@@ -55,26 +55,26 @@ class CurvePanel:
 
 @dataclass(frozen=True)
 class Axes:
-    """What the panels share.
+    """The axes that all panels share.
 
     Attributes
     ----------
     x
-        Title of the one axis.
+        Title of the horizontal axis.
     y
-        Title of the other.
+        Title of the vertical axis.
     log_x
-        Whether x is drawn in a logarithmic scale.
+        Whether x has a logarithmic scale.
     log_y
-        Whether y is.
+        Whether y has one.
     ticks
-        Where x is labelled; by default wherever Vega-Lite likes.
+        Labelled values of x; by default those of Vega-Lite.
     rule
         A value of y to mark.
     domain
         Ends of y, if not those of the data.
     floor
-        The least value that y can have: no interval is drawn below. None where there is none.
+        The least possible value of y; no interval is drawn below it. None if there is none.
     shared_y
         Whether all panels have the same scale of y.
     columns
@@ -100,7 +100,18 @@ class Axes:
 
 
 def curve_rows(panels: Sequence[CurvePanel]) -> list[dict[str, Any]]:
-    """Return what is drawn, one row a value."""
+    """Return the rows of a figure, one per value.
+
+    Parameters
+    ----------
+    panels
+        The panels.
+
+    Returns
+    -------
+    list of dict
+        ``panel``, ``curve``, ``look``, ``x``, ``y``, ``ci95`` and ``n``; the last two may be None.
+    """
     return [
         {
             "panel": panel.title,
@@ -118,7 +129,20 @@ def curve_rows(panels: Sequence[CurvePanel]) -> list[dict[str, Any]]:
 
 
 def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
-    """Draw panels in rows, with one scale and one legend."""
+    """Draw panels in rows, with one scale and one legend.
+
+    Parameters
+    ----------
+    panels
+        The panels, each with its curves.
+    axes
+        The axes that they share.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
+    """
     import altair as alt
 
     if axes.shared_y and axes.domain is None:

@@ -58,7 +58,19 @@ def _segments(result: Result) -> NDArray[np.float64]:
 
 
 def distribution_rows(results: Mapping[str, Result]) -> list[dict[str, Any]]:
-    """Return the steps of the distribution functions: values, and the share that is not above."""
+    """Return the steps of the distribution functions.
+
+    Parameters
+    ----------
+    results
+        Runs that traced ``bursts``, by label.
+
+    Returns
+    -------
+    list of dict
+        ``value``, and ``share``: that of bursts with at most this value; ``panel``, ``run``,
+        ``mean``.
+    """
     rows: list[dict[str, Any]] = []
     for label, result in results.items():
         for panel, values in samples(result).items():
@@ -94,6 +106,11 @@ def distribution_chart(
         A run that traced ``bursts``, or several by the names they have in the legend.
     width, height
         Of a panel, in points.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     import altair as alt
 

@@ -1,8 +1,8 @@
-"""A process that draws: it can be left at once, as a drawing in this one could not be.
+"""A process that draws, so that Ctrl-C can end a drawing at once.
 
-What draws does not look up before it is done, so that a Ctrl-C would wait for it. Requests are
-lines of JSON on its standard input, ``kind``, ``version`` and ``spec``; it answers each with a
-line, ``drawn`` or ``wrong`` and a number of bytes, and these.
+The drawing library does not return before it is done, so in this process Ctrl-C would wait for it.
+Requests are lines of JSON on the standard input of the process, ``kind``, ``version`` and ``spec``.
+It answers each with a line, ``drawn`` or ``wrong`` and a number of bytes, followed by these bytes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Drawer:
         there = self._process
         if there is None or there.poll() is not None:
             pipe = subprocess.PIPE
-            # What the library says of its own end is no use to anybody.
+            # Messages of the library about its own end help nobody.
             quiet = subprocess.DEVNULL
             there = self._process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=quiet)
         assert there.stdin is not None and there.stdout is not None

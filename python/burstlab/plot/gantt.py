@@ -25,7 +25,7 @@ MOST_BURSTS = 4000
 
 _DELIVERED = theme.Sign("delivered", theme.FIRST, "square")
 _LOST = theme.Sign("lost further on", theme.AGAIN, "square")
-_UNDER_WAY = theme.Sign("under way", theme.PENDING, "square")
+_UNDER_WAY = theme.Sign("in the network", theme.PENDING, "square")
 _REFUSED = theme.Sign("refused here", theme.LOST, "square")
 _TAKEN = theme.Sign("lost here", theme.LOST, "square")
 _OFFSET = theme.Sign("offset time", theme.INK, theme.SOLID)
@@ -51,7 +51,20 @@ class Held:
 
 
 def fibres(result: Result, *, replication: int = 0) -> list[tuple[int, int]]:
-    """Return the fibres of a mesh by the numbers of their nodes, the busiest first."""
+    """Return the fibres of a mesh, the busiest first.
+
+    Parameters
+    ----------
+    result
+        A run of a mesh that traced ``bursts``.
+    replication
+        Its number.
+
+    Returns
+    -------
+    list of tuple
+        The numbers of the two nodes of each fibre.
+    """
     table = result.table("bursts_hops").where(replication=replication)
     pairs = np.stack([table["from"], table["to"]], axis=1)
     refused = np.isnan(table["wavelength"].astype(np.float64))
@@ -80,10 +93,15 @@ def held_rows(
         The part of time; by default that of `SHOWN` bursts about the first one lost.
     replication
         Its number.
+
+    Returns
+    -------
+    list of Held
+        One entry per burst, with times in seconds.
     """
     mesh = Flows(result, replication).is_mesh
     if fibre is not None and not mesh:
-        raise InputError("a path has one fibre each way\n  fix: leave out --fibre")
+        raise InputError("a path has one fibre in each direction\n  fix: leave out --fibre")
     if mesh:
         busiest = _busiest(result, replication)
         known = fibres(result, replication=replication)
@@ -195,9 +213,9 @@ def occupancy_chart(
 ) -> Any:
     """Draw the wavelengths of a fibre as lanes, with the bursts that hold them.
 
-    What is white in a lane is a void. A burst that found no wavelength is drawn below, where it
-    would have been. At the first fibre of its way a thin line leads to a burst from the instant at
-    which it was closed: the offset time, and what it waited.
+    White space in a lane is a void. A burst that found no free wavelength is drawn below, at its
+    time. At the first fibre of its path a thin line begins when the burst was closed: its length is
+    the offset time plus the waiting time.
 
     Parameters
     ----------
@@ -209,6 +227,11 @@ def occupancy_chart(
         The part of time; by default that of some bursts about the first one lost.
     width
         In points.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     import altair as alt
 
@@ -256,7 +279,7 @@ def _bursts(drawn: list[dict[str, Any]], legend: theme.Legend, x: Any, y: Any) -
     names = ["burst", "lane", "start", "end", "sign", "kind", "bytes", "cause", "wide"]
     return (
         alt.Chart(theme.inline(drawn, names))
-        # What is thinner than a point is seen nevertheless, by its frame.
+        # The frame makes a bar visible even if it is thinner than a point.
         .mark_bar(clip=True, filled=True, strokeWidth=0.7)
         .encode(
             x=x,

@@ -43,7 +43,7 @@ class HeatLine:
     title
         As in the cells.
     low, high
-        Ends of the scale of colours; what is beyond has the colour of the end.
+        Ends of the colour scale; values beyond have the colour of the end.
     """
 
     title: str

@@ -17,7 +17,7 @@ class Named:
     Attributes
     ----------
     name
-        What it is of.
+        The name.
     value
         The value.
     ci95
@@ -25,7 +25,7 @@ class Named:
     n
         Number of replications.
     least
-        The least value that it can have: no interval goes below.
+        The least value that it can have; no interval goes below it.
     """
 
     name: str
@@ -36,7 +36,18 @@ class Named:
 
 
 def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
-    """Return what is drawn, one row a value."""
+    """Return the rows of a figure, one per value.
+
+    Parameters
+    ----------
+    values
+        The values.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``value``, the interval from ``low`` to ``high``, and ``n``, which may be None.
+    """
     return [
         {
             "name": one.name,
@@ -50,7 +61,20 @@ def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
 
 
 def named_chart(values: Sequence[Named], title: str) -> Any:
-    """Draw values from the first, on top, to the last; ``title`` is that of their axis."""
+    """Draw values, the first on top.
+
+    Parameters
+    ----------
+    values
+        The values.
+    title
+        Title of their axis.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
+    """
     return theme.configured(named_panel(values, title))
 
 
@@ -62,7 +86,7 @@ def named_panel(
     named: bool = True,
     width: int = 460,
 ) -> Any:
-    """Draw the same, to stand beside others.
+    """Draw the same as a panel of a larger figure.
 
     Parameters
     ----------

@@ -95,6 +95,11 @@ def occupied_chart(
         As of `occupied_rows`.
     width, height
         Of a panel, in points.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     import altair as alt
 
@@ -142,7 +147,7 @@ def _sums(rows: list[dict[str, Any]], field: str, unit: float = 1.0) -> dict[str
 
 
 def _means(looks: list[int], line: dict[int, float]) -> list[tuple[float, float]]:
-    """Put as many instants together as leave `POINTS` of them; what has no row is 0."""
+    """Average over groups of instants, so that `POINTS` are left; a missing row counts as 0."""
     each = -(-len(looks) // POINTS)
     groups = [looks[n : n + each] for n in range(0, len(looks), each)]
     return [

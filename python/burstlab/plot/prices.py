@@ -16,7 +16,7 @@ SECONDS, BYTES = "seconds", "bytes"
 
 
 def measured_in(found: Blame) -> str:
-    """Return what prices are told in: seconds where transfers are finite, else bytes."""
+    """Return the unit of prices: seconds where transfers are finite, else bytes."""
     return SECONDS if any(value != 0.0 for value in found.prices[SECONDS]) else BYTES
 
 

@@ -1,4 +1,4 @@
-"""Ratios over a loss probability, measured with intervals, beside published points."""
+"""Ratios over a loss probability, measured with intervals, together with published points."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RatioPoint:
     high
         Upper end.
     published
-        What the paper prints.
+        The value that the paper prints.
     n
         Number of replications.
     """
@@ -42,7 +42,20 @@ class RatioPoint:
 
 
 def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> Any:
-    """Draw measured ratios with error bars, one panel per series, published values hollow."""
+    """Draw measured ratios with error bars, one panel per series; published values are hollow.
+
+    Parameters
+    ----------
+    points
+        The values of all series.
+    x_title, y_title
+        Titles of the axes.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
+    """
     import altair as alt
 
     names = list(dict.fromkeys(point.series for point in points))

@@ -18,7 +18,7 @@ from burstlab.storage.directories import ready_file
 from burstlab.storage.files import put, whole
 from burstlab.storage.parquet import writing
 
-#: What a figure can be written as.
+#: Extensions of the formats that a figure can be written in.
 KINDS = (".svg", ".pdf", ".png")
 
 #: Draws for all of a process.
@@ -26,7 +26,7 @@ _drawer = Drawer()
 
 
 def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
-    """Write ``path.png``, ``path.svg`` and ``path.csv``; no pictures where nothing can draw them.
+    """Write ``path.png``, ``path.svg`` and ``path.csv``; no pictures without the extra ``plot``.
 
     Parameters
     ----------
@@ -36,6 +36,11 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
         The numbers behind it.
     path
         Where, without extension.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
     """
     kinds = (".png", ".svg") if find_spec("vl_convert") else ()
     pictures = [write(chart, path.with_suffix(kind)) for kind in kinds]
@@ -50,7 +55,12 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     chart
         An Altair chart, or its specification.
     out
-        The file; its extension says what it is.
+        The file; its extension selects the format.
+
+    Returns
+    -------
+    Path
+        The file.
     """
     path = Path(out)
     if path.suffix not in KINDS:
@@ -67,9 +77,9 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
 
 
 def specification(chart: Any) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart; what is one already is that.
+    """Return the Vega-Lite specification of a chart; a specification is returned as it is.
 
-    Text of a user has escapes in place of control characters, which no SVG may have.
+    Control characters in text are replaced by escapes, because SVG does not allow them.
     """
     if isinstance(chart, dict):
         return _visible(cast("dict[str, Any]", chart))

@@ -24,7 +24,7 @@ _SEGMENTS = (
 )
 _ACKED = theme.Sign("acknowledged", theme.CUT, theme.SOLID)
 
-#: What a time-out was: the loss of one burst, of more than that, or of nothing.
+#: The truth of a time-out: it follows the loss of one burst, of several, or of none.
 _TIMEOUTS = {
     "false": theme.Sign("false time-out", theme.FALSE, theme.DASHED),
     "true": theme.Sign("true time-out", theme.TIMEOUT, theme.SOLID),
@@ -40,14 +40,41 @@ class Span:
     end_s: float | None = None
 
     def holds(self, t_s: float) -> bool:
-        """Whether an instant lies in it."""
+        """Whether an instant lies in it.
+
+        Parameters
+        ----------
+        t_s
+            The instant, in seconds.
+
+        Returns
+        -------
+        bool
+            True from ``start_s`` to ``end_s``, both included.
+        """
         return self.start_s <= t_s and (self.end_s is None or t_s <= self.end_s)
 
 
 def sequence_rows(
     result: Result, flow: int = 0, span: Span | None = None, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Return what a diagram shows: segments as they are sent, ACKs as they are heard."""
+    """Return the segments that a sender sends and the ACKs that it receives.
+
+    Parameters
+    ----------
+    result
+        A run that traced ``packets``.
+    flow, replication
+        Which sender.
+    span
+        The part of time; by default all of it.
+
+    Returns
+    -------
+    list of dict
+        ``t_s`` in seconds, ``segment``, ``kind``, and ``again``: how a lost segment was sent, else
+        empty.
+    """
     span = span or Span()
     _ = Flows(result, replication)[flow]
     rows: list[dict[str, Any]] = []
@@ -79,7 +106,22 @@ def sequence_rows(
 def timeout_rows(
     result: Result, flow: int, span: Span, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the time-outs of a flow with their truth, as far as the ledger was recorded."""
+    """Return the time-outs of a flow with their truth; none if the ledger was not recorded.
+
+    Parameters
+    ----------
+    result
+        A run.
+    flow, replication
+        Which sender.
+    span
+        The part of time.
+
+    Returns
+    -------
+    list of dict
+        ``t_s`` in seconds, ``truth``, and ``lost``: the number of missing segments.
+    """
     if "ledger" not in result.recorded:
         return []
     table = result.ledger.where(replication=replication, flow=flow, kind="timeout")
@@ -113,6 +155,11 @@ def sequence_chart(
         The part of time.
     width, height
         In points.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     import altair as alt
 

@@ -52,11 +52,11 @@ class Figure:
     Attributes
     ----------
     metric
-        What it shows.
+        The name of the metric.
     kind
         ``"mean"``, or ``"ratio"`` of schemes.
     caption
-        What is drawn, and what is not.
+        Describes the figure, and names what it leaves out.
     spec
         The Vega-Lite specification.
     """
@@ -110,9 +110,14 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
     Parameters
     ----------
     study
-        The study; what is not done is missing.
+        The study; points that are not finished are left out.
     metrics
         Names of metrics.
+
+    Returns
+    -------
+    list of Figure
+        For each metric its means, and then its ratios if there are several schemes.
     """
     plan = study.plan
     found: list[Figure] = []
@@ -227,7 +232,7 @@ def _figure(
     name, scale = scaled(metric, largest)
     if kind == "ratio":
         name, scale = f"ratio of {called(metric)}", 1.0
-    # What is never negative has no interval that says so; a logarithmic axis has no 0.
+    # A quantity that is never negative has no interval below 0; a logarithmic axis has no 0.
     least = 0.0 if all(row["y"] >= 0.0 for row in found) else -math.inf
     if on_log := kind == "ratio" and all(row["y"] > 0.0 for row in found):
         least = lowest((row["y"], row["y"] - row["half"]) for row in found)
@@ -320,12 +325,14 @@ def _largest(panel: _Panel) -> float:
 
 def _caption(kind: str, layout: _Layout) -> str:
     if kind == "ratio":
-        told = "Ratios of means, paired by replication, with 95 % intervals, on a logarithmic axis."
+        caption = (
+            "Ratios of means, paired by replication, with 95 % intervals, on a logarithmic axis."
+        )
     else:
-        told = "Means over replications with 95 % intervals."
+        caption = "Means over replications with 95 % intervals."
     if len(layout.panels) > 1:
-        told += " Each panel has scales of its own."
-    return f"{told} {layout.left_out}".strip()
+        caption += " Each panel has scales of its own."
+    return f"{caption} {layout.left_out}".strip()
 
 
 def _together(
@@ -466,8 +473,8 @@ def scaled(name: str, largest: float) -> tuple[str, float]:
         if name.endswith(end):
             for least, unit, factor in units:
                 if largest >= least:
-                    told = called(name) if "." in name else name.removesuffix(end)
-                    return f"{told} ({unit})", factor
+                    title = called(name) if "." in name else name.removesuffix(end)
+                    return f"{title} ({unit})", factor
     return called(name), 1.0
 
 

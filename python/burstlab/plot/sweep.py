@@ -23,7 +23,18 @@ _MEGA = ("goodput_bps", "throughput_bps")
 
 
 def results_in(directory: Path) -> list[Result]:
-    """Return the results in the directories of a directory."""
+    """Read the results in the subdirectories of a directory.
+
+    Parameters
+    ----------
+    directory
+        Their parent.
+
+    Returns
+    -------
+    list of Result
+        In the order of their names.
+    """
     from burstlab.results import read
 
     if (directory / "study.json").exists():
@@ -67,17 +78,21 @@ def sweep_curves(
     x
         The parameter, such as ``"tcp.window"`` or ``"edge.timer"``; times are in ms.
     y
-        The metric, as ``summary`` names it; of a rate in Mb/s. Of a flow's number it is the sum
-        over flows, of a time the mean. Or a path through a summary, as studies name metrics
+        The metric, as ``summary`` names it; rates are in Mb/s. A number of flows is summed over
+        flows, a time averaged. Or a path through a summary, as studies name metrics
         (``"flows.mean.goodput_bps"``).
     by
-        A parameter that sets the curves apart.
+        A parameter with one curve for each of its values.
+
+    Returns
+    -------
+    list of Curve
+        The means, with 95 % intervals.
 
     Raises
     ------
-    InputError
-        If there is no such parameter or metric, if a replication has none to tell, as transfers
-        were under way or nothing arrived, or if two results would be at one place of a curve.
+        If there is no such parameter or metric, if a replication has no value, as transfers were
+        unfinished or nothing arrived, or if two results would be at the same point of a curve.
     """
     dots: dict[str, dict[float, Dot]] = {}
     for result in results:
@@ -120,11 +135,11 @@ def _estimate(result: Result, y: str) -> Mapping[str, Any]:
         values = [value_at(one.summary, y) for one in result.replications]
     except NoMetric:
         values = []
-    told = [value for value in values if value is not None]
-    if told and len(told) == len(values):
-        return mean_ci95(told).to_json()
+    known = [value for value in values if value is not None]
+    if known and len(known) == len(values):
+        return mean_ci95(known).to_json()
     if is_of_completion(y):
-        raise InputError(f"{y}: transfers were under way at the end\n  fix: {FIX}")
+        raise InputError(f"{y}: transfers were unfinished at the end\n  fix: {FIX}")
     if values:
         raise InputError(
             f"{y}: a replication has none to tell\n  fix: run it for longer, or leave it out"
@@ -147,18 +162,23 @@ def sweep_chart(
     width: int = 460,
     height: int = 300,
 ) -> Any:
-    """Draw a metric against a parameter, with 95 % intervals, and other curves beside.
+    """Draw a metric against a parameter, with 95 % intervals, and other curves for comparison.
 
     Parameters
     ----------
     results, x, y, by
         As of `sweep_curves`.
     beside
-        Curves of others: a formula, or what a paper published.
+        Other curves: a formula, or published values.
     log_x
-        Whether x is drawn in a logarithmic scale.
+        Whether x has a logarithmic scale.
     width, height
         In points.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     curves = sweep_curves(results, x, y, by)
     axes = Axes(

@@ -103,12 +103,12 @@ def _cell(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Sign:
-    """How one kind of thing is drawn, and shown in the legend.
+    """How one kind of mark or line is drawn, and named in the legend.
 
     Attributes
     ----------
     name
-        What the legend calls it.
+        Its name in the legend.
     colour
         Its colour.
     shape
@@ -128,7 +128,7 @@ def _thin(*spans: tuple[float, float]) -> str:
     return "".join(f"M{a},-0.1L{b},-0.1L{b},0.1L{a},0.1Z" for a, b in spans)
 
 
-#: A full mark, and a hollow one: its inner edge runs the other way round.
+#: A full mark, and a hollow one: its inner edge runs in the opposite direction.
 _DISC = "M0.4,0A0.4,0.4,0,1,1,-0.4,0A0.4,0.4,0,1,1,0.4,0Z"
 _DIAMOND = "M0,-0.72L0.72,0L0,0.72L-0.72,0ZM0,-0.48L-0.48,0L0,0.48L0.48,0Z"
 
@@ -153,7 +153,7 @@ class Legend:
     Parameters
     ----------
     signs
-        What there is, in order.
+        The marks and lines, in order.
     more
         Properties of the legend, as Vega-Lite calls them.
     """

@@ -12,7 +12,7 @@ from burstlab.documents.parameters import tcp_of
 from burstlab.plot import theme
 from burstlab.results import Result
 
-#: What a mark can be: its name, colour and shape.
+#: Kinds of marks: name, colour and shape.
 _MARKS = (
     ("first transmission", theme.FIRST, "circle"),
     ("retransmission", theme.AGAIN, "triangle-up"),
@@ -23,7 +23,7 @@ _MARKS = (
 
 _Marks = Sequence[tuple[str, str, str]]
 
-#: What a paper prints; in the legend only where there is any.
+#: Published values; in the legend only if there are any.
 _PUBLISHED = ("published", theme.INK, "diamond")
 
 #: From this length on the marks are small, so that bursts stay apart.
@@ -37,7 +37,7 @@ class Panel:
     Attributes
     ----------
     label
-        What distinguishes it, above the panel.
+        Its title, above the panel.
     result
         The run.
     start_s
@@ -45,7 +45,7 @@ class Panel:
     end_s
         Its end.
     published
-        Instants and windows that a paper prints, in seconds and packets.
+        Published times and windows, in seconds and packets.
     """
 
     label: str
@@ -61,14 +61,33 @@ class Panel:
         return int(tcp_of(scenario, scenario["flows"][0])["window"])
 
     def holds(self, t_s: float) -> bool:
-        """Whether an instant is drawn."""
+        """Whether an instant is drawn.
+
+        Parameters
+        ----------
+        t_s
+            The instant, in seconds.
+
+        Returns
+        -------
+        bool
+            True from ``start_s`` to ``end_s``, both included.
+        """
         return self.start_s <= t_s <= self.end_s
 
 
 def panel_rows(panel: Panel) -> list[dict[str, Any]]:
-    """Return what a panel draws: one row per packet in a burst.
+    """Return one row per packet in a burst; its time is the burst's departure at the ingress.
 
-    The time is that of the burst's departure at the ingress.
+    Parameters
+    ----------
+    panel
+        A run.
+
+    Returns
+    -------
+    list of dict
+        One row per data packet, with ``t_s`` in seconds.
     """
     table = panel.result.packets.where(kind="data")
     departed = table.seconds("departed_ps")
@@ -114,7 +133,7 @@ def window_rows(panel: Panel) -> list[dict[str, Any]]:
 
 
 def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310) -> Any:
-    """Draw packet number (modulo) against departure time, the window beneath, runs side by side.
+    """Draw packet numbers (modulo) against departure time, with the window below, for some runs.
 
     Parameters
     ----------
@@ -124,6 +143,11 @@ def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310)
         Packet numbers are drawn modulo this.
     width
         Width of one panel.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     import altair as alt
 

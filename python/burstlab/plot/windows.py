@@ -36,7 +36,22 @@ _TIMES = (
 def window_rows(
     result: Result, flow: int = 0, span: Span | None = None, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the state of a sender after each event: windows in segments, round trips in ms."""
+    """Return the state of a sender after each event.
+
+    Parameters
+    ----------
+    result
+        A run that traced ``cwnd``.
+    flow, replication
+        Which sender.
+    span
+        The part of time; by default all of it.
+
+    Returns
+    -------
+    list of dict
+        ``t_s`` in seconds, ``event``, windows in segments, and round trips in ms; None if unknown.
+    """
     span = span or Span()
     _ = Flows(result, replication)[flow]
     table = result.cwnd.where(replication=replication, flow=flow)
@@ -77,7 +92,7 @@ def window_chart(
     width: int = 680,
     height: int = 230,
 ) -> Any:
-    """Draw cwnd, ssthresh and what is in flight, the round trips beneath.
+    """Draw cwnd, ssthresh and the segments in flight, with the round-trip times below.
 
     Parameters
     ----------
@@ -89,6 +104,11 @@ def window_chart(
         The part of time.
     width, height
         Of the upper panel, in points.
+
+    Returns
+    -------
+    altair.Chart
+        The figure.
     """
     import altair as alt
 
@@ -160,5 +180,5 @@ def _ms(ps: int | None) -> float | None:
 
 
 def _is_known(value: float | None) -> bool:
-    """Whether a sender has told a value; what is no number, or nothing, is not drawn."""
+    """Whether a sender has reported a value; NaN and None are not drawn."""
     return value is not None and math.isfinite(value)

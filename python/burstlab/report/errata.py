@@ -1,4 +1,4 @@
-"""What the page of errata says of the places that a paper lists, as parts of a report."""
+"""Entries of the page of errata for places in a paper, as parts of a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-#: The page leads to others of the documentation, which a report does not have beside it.
+#: Links of that page to other pages, which are not stored with a report.
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 _PAGE = Path(__file__).parent.parent / "papers/errata.md"

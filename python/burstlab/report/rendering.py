@@ -37,9 +37,9 @@ def render(template: str, charts: Sequence[Chart], **values: Any) -> str:
     template
         Its file, which extends ``page.html.j2``.
     charts
-        What is drawn.
+        The figures.
     values
-        What it shows.
+        The values of the template's names.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup

@@ -74,13 +74,13 @@ def _render(study: Study) -> str:
     return render(
         "study.html.j2",
         charts,
-        told=_told(plan),
+        summary=_summary(plan),
         points=len(plan.points),
         runs=len(study.runs),
         compared=compared,
         precision=_precision(plan) if asked else "",
         short=len(study.short),
-        # What the engine found odd is known of the last session alone.
+        # Only the last session knows the warnings of the engine.
         warnings=study.shortfalls,
         **_verdicts(study, metrics, compared),
         spans=_spans(study, metrics[:ROWS]),
@@ -106,10 +106,10 @@ def _render(study: Study) -> str:
     )
 
 
-def _told(plan: Plan) -> str:
+def _summary(plan: Plan) -> str:
     names = [name for name in plan.names if name]
-    told = [f"{path} ({count} values)" for path, count in _counts(plan).items()]
-    varied = f"Varied: {', '.join(told)}." if told else "One point."
+    counted = [f"{path} ({count} values)" for path, count in _counts(plan).items()]
+    varied = f"Varied: {', '.join(counted)}." if counted else "One point."
     return f"{varied} Schemes: {', '.join(names)}." if names else varied
 
 
@@ -136,7 +136,7 @@ def _verdicts(study: Study, metrics: Sequence[str], compared: bool) -> dict[str,
     if not compared:
         empty: list[Any] = []
         return {
-            "verdicts": empty, "others": empty, "differences": empty, "differences_told": "",
+            "verdicts": empty, "others": empty, "differences": empty, "differences_shown": "",
             "apart": 0, "tests": 0,
         }  # fmt: skip
     p_holm = significance(study)
@@ -144,14 +144,14 @@ def _verdicts(study: Study, metrics: Sequence[str], compared: bool) -> dict[str,
     first = [one for one in found if one.metric in metrics] if study.plan.metrics is None else found
     others = [one for one in found if one not in first]
     rows, total = _differences(study, p_holm, metrics)
-    told = f"{total:,} rows"
+    shown = f"{total:,} rows"
     if total > len(rows):
-        told = f"the {len(rows):,} most significant of {total:,} rows"
+        shown = f"the {len(rows):,} most significant of {total:,} rows"
     return {
         "verdicts": [_versus(one) for one in first],
         "others": [_versus(one) for one in others],
         "differences": rows,
-        "differences_told": told,
+        "differences_shown": shown,
         "apart": int((p_holm <= LEVEL).sum()),
         "tests": int((p_holm >= 0.0).sum()),
     }
@@ -279,18 +279,18 @@ def _parameters(study: Study) -> dict[str, Any]:
     varied: list[tuple[str, str]] = []
     for path, count in counts.items():
         texts = list(dict.fromkeys(_text(point.get(path)) for point in plan.points))
-        told = ", ".join(texts[:_VALUES])
-        varied.append((path, told if count <= _VALUES else f"{told}, ... ({count:,} values)"))
+        shown = ", ".join(texts[:_VALUES])
+        varied.append((path, shown if count <= _VALUES else f"{shown}, ... ({count:,} values)"))
     document = plan.to_document()
     own = {
         name: value
         for name, value in document.items()
         if name not in ("scenario", "schemes", "metrics", "files", *plan.designs)
     }
-    told = [(path, _text(value)) for path, value in flat(own, "").items()]
-    told.insert(0, ("design", ", ".join(plan.designs) or "one point"))
-    told += [(f"files.{name}", one) for name, one in plan.files.told()]
-    told.append(("metrics", ", ".join(plan.metrics) if plan.metrics else "every single number"))
+    rows = [(path, _text(value)) for path, value in flat(own, "").items()]
+    rows.insert(0, ("design", ", ".join(plan.designs) or "one point"))
+    rows += [(f"files.{name}", one) for name, one in plan.files.described()]
+    rows.append(("metrics", ", ".join(plan.metrics) if plan.metrics else "every single number"))
     resolved = study.scenario(0, plan.names[0])
     return {
         "varied": varied,
@@ -299,7 +299,7 @@ def _parameters(study: Study) -> dict[str, Any]:
             for name, settings in plan.schemes.items()
             if name
         ],
-        "plan": told,
+        "plan": rows,
         "fixed": _leaves(document["scenario"]),
         "resolved": _leaves(resolved),
     }
@@ -334,7 +334,7 @@ def _warmup(study: Study) -> dict[str, Any] | None:
     steady = table["warmup_found"][places[first]]
     settings = ", ".join(f"{k} = {_text(v)}" for k, v in flat(rule.to_document(), "").items())
     return {
-        "told": f"Found by MSER-5 at each point ({settings}) and left out of every metric.",
+        "text": f"Found by MSER-5 at each point ({settings}) and left out of every metric.",
         "low": f"{times.min():.4g} s",
         "middle": f"{np.median(times):.4g} s",
         "high": f"{times.max():.4g} s",
@@ -373,8 +373,8 @@ def _rows(study: Study, metrics: Sequence[str]) -> dict[str, Any]:
                 "command": again.of_point(".", study.plan, point, scheme),
             }
         )
-    told = f"{total:,} rows" if total <= ROWS else f"the first {ROWS:,} of {total:,} rows"
-    return {"rows": rows, "rows_told": told}
+    shown = f"{total:,} rows" if total <= ROWS else f"the first {ROWS:,} of {total:,} rows"
+    return {"rows": rows, "rows_shown": shown}
 
 
 def _means(
@@ -389,8 +389,8 @@ def _means(
     for row in zip(*(table.column(name).to_pylist() for name in names), strict=True):
         point, scheme, metric, mean, half, censored, enough = row
         if point < ROWS:
-            told = "censored" if censored else _measure(mean, half, metric, least[metric])
-            means[point, scheme, metric] = told
+            text = "censored" if censored else _measure(mean, half, metric, least[metric])
+            means[point, scheme, metric] = text
             if enough is not None:
                 reached[point, scheme] = reached.get((point, scheme), True) and enough
     if study.plan.stopping.of == "ratios":

@@ -1,4 +1,4 @@
-"""What stands above a figure, so that it can leave its report: paper, place, effort and version."""
+"""Titles of figures outside their report: paper, place, effort and version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> d
     spec
         The specification; a title that it has is kept as the last line.
     report
-        What was reproduced.
+        The target.
     options
         How.
     """

@@ -1,8 +1,9 @@
 """Write the data, the figures and ``report.html`` of reproduced targets.
 
-The report of a directory has all targets that were reproduced there, by any call. What it shows of
-a target lies in ``PAPER/TARGET.json`` beside the target's data and figures: all of one run, with
-its version, seed and effort. They are written aside, and take the place of those before together.
+The report of a directory has all targets that were reproduced there, by any call. For each target
+``PAPER/TARGET.json`` has its part of the report, of one run, with version, seed and effort.
+It lies with the target's data and figures. New files are written aside, and replace the old ones
+together.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from burstlab.storage.files import Lock, put, stored_text
 from burstlab.storage.parquet import writing
 from burstlab.storage.sums import FIELD, is_intact, sealed, sum_of
 
-#: What to do after a first report: the command, and what it does.
+#: The next steps after a first report: a command, and its effect.
 #: Pages to open next, with what they show.
 NEXT = (
     ("burstlab demo", "a guided tour in the browser: a burst is lost, step by step"),
@@ -41,18 +42,18 @@ PAGE = "report.html"
 #: Goes up with every change of what is stored of a target.
 FORMAT = 3
 
-#: What to do where nothing can be added.
+#: The fix if nothing can be added.
 _BEGIN_ANEW = f"give another --out, or remove {LIST} and {PAGE} to begin anew"
 
 #: How the names of the files of a target end.
 _KINDS = re.compile(r"(-.*)?\.(json|csv|png|svg)")
 
-#: What the report shows of a target.
+#: The part of the report about a target.
 Section = Mapping[str, Any]
 
 
 class Report:
-    """What is written about targets, each as soon as it is done.
+    """Writes the reports of targets, each as soon as it is finished.
 
     Targets of earlier calls stay; one that is done again takes the place of the one before.
 
@@ -235,7 +236,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
     rows = [row.to_json() for row in findings.rows]
     if rows:
         write_csv(rows, aside / f"{report.target}-values.csv")
-    told = {"burstlab": _core.__version__, "effort": options.effort}
+    common = {"burstlab": _core.__version__, "effort": options.effort}
     return {
         "format": FORMAT,
         "name": report.name,
@@ -262,8 +263,8 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
         "wall_s": report.wall_s,
         "parameters": _parameters(report, options),
         "command": command(report.name, options),
-        "again": {"seed": options.seed, **told},
-        "report": {**report.to_json(), **told},
+        "again": {"seed": options.seed, **common},
+        "report": {**report.to_json(), **common},
     }
 
 

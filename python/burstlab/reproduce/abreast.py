@@ -1,8 +1,8 @@
 """Runs targets of several papers at a time.
 
-Near its end a target has fewer runs under way than there are workers, and then it measures and
-draws in one thread. The targets of a paper follow one another, since they share runs; those of
-different papers share none, so one paper's runs fill the processors that another leaves.
+Near its end a target has fewer unfinished runs than there are workers, and then it measures and
+draws in one thread. The targets of a paper follow one another, since they share runs. Those of
+different papers share none, so one paper's runs use the processors that another leaves idle.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ def reproduce_all(
     options: Options,
     progress: Callable[[int], Progress | None],
 ) -> Generator[TargetReport]:
-    """Run targets and return each as it is done; however that ends, none is left under way.
+    """Run targets and return each as it finishes; at the end, however it comes, none still runs.
 
     Parameters
     ----------
     wanted
         Papers and targets.
     options
-        How they are run. Their workers are those of all targets together.
+        How they are run. All targets together share the workers.
     progress
-        What is told how far the target at a place is.
+        Called with the place of a target and its progress.
     """
     lines: dict[str, _Line] = {}
     for place, (paper, target) in enumerate(wanted):

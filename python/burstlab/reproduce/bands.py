@@ -21,12 +21,12 @@ TESTS = ("equals", "band", "at_least", "at_most", "order", "rows_within", "rows_
 
 @dataclass(frozen=True)
 class Row:
-    """One value beside the published one.
+    """A measured value with the published one.
 
     Attributes
     ----------
     ci95
-        Half-width of the interval; None where nothing is drawn, and the value is exact.
+        Half-width of the interval; None for an exact value, without random numbers.
     """
 
     label: str
@@ -199,7 +199,7 @@ def _value(measure: Measure) -> float:
 
 
 def _half(measure: Measure) -> float:
-    """Return the half-width of the interval; a single sample of what is drawn tells nothing."""
+    """Return the half-width of the interval; a single random sample has none."""
     if not isinstance(measure, Estimate):
         return 0.0
     return math.inf if measure.ci95 is None else measure.ci95

@@ -33,16 +33,16 @@ class Judged:
     Attributes
     ----------
     evidence
-        What was measured, in words and numbers.
+        The measured values, in words and numbers.
     why
         For `differs`: the explanation.
     id
         Name of the claim within its target; empty where it has none.
     limit
-        Who chose the limit of the test: ``"stated"`` (the paper), ``"before"`` (chosen before the
-        first run) or ``"after"`` (chosen when runs had been seen).
+        The origin of the limit of the test: ``"stated"`` (the paper), ``"before"`` (chosen before
+        the first run) or ``"after"`` (chosen after runs had been seen).
     wrong
-        The wrong models that were held against the test, and the verdict on each.
+        The wrong models that were tested, and the verdict on each.
     """
 
     claim: str
@@ -86,8 +86,8 @@ class Claim:
         ``rows`` is the start of the labels meant, ``except`` lists labels to leave out),
         ``null`` (wrong models, see `burstlab.reproduce.wrong`), optionally ``evidence`` (names
         of further measures to show) and ``differs``: a table with a test, ``why``, and either
-        ``removed`` (a test of what is measured without the cause; what it does not name is that
-        of the claim) or ``open`` (no cause is known: what was tried).
+        ``removed`` (a test of runs without the cause; it inherits the entries of the claim that it
+        does not set) or ``open`` (the cause is unknown; it lists what was tried).
     """
 
     entry: Mapping[str, Any]

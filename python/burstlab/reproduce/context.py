@@ -1,4 +1,4 @@
-"""What a target's function is given: its runs, its published values."""
+"""The input of a target's function: its runs, and its published values."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from burstlab.plot import Axes, CurvePanel
     from burstlab.reproduce.paper import Paper
 
-#: What a run is a function of: the resolved scenario as JSON, the seed, which replication it is.
+#: The key of a run: the resolved scenario as JSON, the seed, and the number of the replication.
 Key: TypeAlias = tuple[str, int, int]
 
 
 @dataclass
 class Findings:
-    """What a target found.
+    """The findings of a target.
 
     Attributes
     ----------
     rows
-        Values beside the published ones.
+        Measured values with the published ones.
     measures
         Values that claims refer to, by name.
     charts
@@ -68,7 +68,7 @@ class Context:
     progress: Callable[[float, str], None]
     fingerprints: list[str] = field(default_factory=list)
     used_seed: int | None = None
-    #: What targets that were done before left for this one; it changes no number.
+    #: Values that earlier targets left for this one; they change no number.
     kept: dict[str, Any] = field(default_factory=dict)
     #: Runs of a grid, those of targets before this one among them; none is made twice.
     done: dict[Key, Replication] = field(default_factory=dict)
@@ -85,14 +85,14 @@ class Context:
         return self.paper.published.get((self.target, label))
 
     def row(self, label: str, measure: Measure) -> Row:
-        """Put a measure beside the published value with the same label."""
+        """Pair a measure with the published value of the same label."""
         published = self.published(label)
         if isinstance(measure, Estimate):
             return Row(label, published, measure.mean, measure.ci95, measure.n)
         return Row(label, published, float(measure), None, 1)
 
     def tell(self, findings: Findings, label: str, measure: Measure) -> None:
-        """Add a measure to findings, for claims and as a row beside the published value."""
+        """Add a measure to findings, for claims and as a row with the published value."""
         findings.measures[label] = measure
         findings.rows.append(self.row(label, measure))
 

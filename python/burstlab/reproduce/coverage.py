@@ -1,4 +1,4 @@
-"""What of a paper is judged: everything that it prints, with the verdict of a report."""
+"""The judged part of a paper: everything that it prints, with the verdict of a report."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Line:
     kind
         ``"figure"``, ``"table"``, ``"equation"`` or ``"sentence"``.
     says
-        What stands there.
+        The statement or value.
     by
-        What judges it: ``target: row``, ``target/claim``, or nothing.
+        The test that judges it: ``target: row``, ``target/claim``, or nothing.
     verdict
-        What came out, or why nothing did.
+        The outcome, or the reason that there is none.
     evidence
-        What was measured, or the reason that nothing is.
+        The measured values, or the reason that there are none.
     """
 
     paper: str
@@ -62,7 +62,7 @@ def coverage(paper: Paper, reported: Reported) -> list[Line]:
     paper
         The paper.
     reported
-        What ``reproduce.json`` has of its targets.
+        The entries of ``reproduce.json`` about its targets.
     """
     lines: list[Line] = []
     for item in paper.coverage:
@@ -79,22 +79,22 @@ def reports(paper: Paper, out: Path) -> tuple[dict[str, Mapping[str, Any]], dict
     paper
         The paper.
     out
-        Where targets may have been reproduced; what is not there is taken from the full run that
+        Where targets may have been reproduced. Missing targets are taken from the full run that
         comes with this version.
 
     Raises
     ------
     InputError
-        If what is there cannot be read.
+        If the files there cannot be read.
     """
     found: dict[str, Mapping[str, Any]] = {}
     origin: dict[str, str] = {}
     recorded = paper.recorded
     if recorded is not None:
-        told = f"recorded, {recorded['effort']}, version {recorded['burstlab']}"
+        source = f"recorded, {recorded['effort']}, version {recorded['burstlab']}"
         for one in _of(paper, recorded["targets"]):
             found[one["target"].partition("/")[2]] = one
-            origin[one["target"].partition("/")[2]] = told
+            origin[one["target"].partition("/")[2]] = source
     path = out / LIST
     if path.exists():
         for one in _of(paper, listed(path, "give another --out")):

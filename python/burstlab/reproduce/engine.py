@@ -27,7 +27,7 @@ class Options:
     Attributes
     ----------
     effort
-        ``"quick"`` or ``"full"``: which table of the plan says how much to run.
+        ``"quick"`` or ``"full"``: the table of the plan that sets the number of runs.
     seed
         Instead of the scenario's seed.
     jobs
@@ -35,8 +35,7 @@ class Options:
     file
         Where runs are kept beyond this process, if anywhere.
     left
-        What targets of a paper leave for those after them that need the same runs, and the runs, by
-        paper.
+        Runs, by paper, that targets leave for later targets of the same paper.
     free
         Workers that no target has.
     """

@@ -34,7 +34,7 @@ from burstlab.studies.work import Order
 _ALL: Document = {"label": ""}
 
 
-#: What one replication of one series left: its summary, and the tables that the plan wants traced.
+#: The result of one replication of one series: its summary, and the tables that the plan traces.
 Sample: TypeAlias = Replication
 
 Metric = Callable[[Sample], float]
@@ -59,7 +59,7 @@ class Corner:
     p
         Its loss probability, where the plan gives one.
     samples
-        One per replication, by series; of some series there may be more than of others.
+        One per replication, by series; some series may have more than others.
     reached
         Whether the wanted precision was reached.
     """
@@ -106,7 +106,7 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
     name
         Which table of its plan is the grid.
     wanted
-        What must reach the precision of the effort.
+        The values that must reach the precision of the effort.
     """
     grid = _grid(context, name)
     effort = _effort(context, grid)
@@ -245,7 +245,7 @@ def _sample(
 
 @dataclass(frozen=True)
 class Run:
-    """What is run of one series at one corner.
+    """The runs of one series at one corner.
 
     Attributes
     ----------
@@ -254,11 +254,11 @@ class Run:
     x
         Where the point is drawn.
     settings
-        What the plan sets in the scenario, by path.
+        The settings of the plan for the scenario, by path.
     scenario
         The scenario, resolved.
     replications
-        How many an effort begins with.
+        The number of runs that an effort begins with.
     """
 
     group: str

@@ -36,7 +36,7 @@ class RunFile:
         _refuse_others(path)
         with self._said():
             self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            # What the last moments before a power cut made is made again.
+            # Runs that a power cut loses are made again.
             self._file.execute("pragma synchronous = off")
             self._file.execute("create table if not exists runs (run text primary key, summary)")
 
@@ -116,5 +116,5 @@ class KeptRuns(dict[Key, Replication]):
 def _name(key: Key) -> str:
     """Return what a run is called in the file: by another build of the engine it is another."""
     engine = Path(_core.__file__).stat()
-    told = json.dumps([engine.st_size, engine.st_mtime_ns, *key])
-    return hashlib.sha256(told.encode()).hexdigest()
+    key_text = json.dumps([engine.st_size, engine.st_mtime_ns, *key])
+    return hashlib.sha256(key_text.encode()).hexdigest()

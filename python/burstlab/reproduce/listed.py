@@ -1,4 +1,4 @@
-"""What ``reproduce.json`` lists, as it is read back: whole, unchanged, and of the right types."""
+"""The entries of ``reproduce.json``, read back: whole, unchanged, and of the right types."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def listed(path: Path, fix: str) -> list[Mapping[str, Any]]:
     path
         The file.
     fix
-        What to do where it cannot be used.
+        The fix if it cannot be used.
 
     Raises
     ------

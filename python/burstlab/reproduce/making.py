@@ -23,7 +23,7 @@ from burstlab.studies.workers import threads
 
 Kept = TypeVar("Kept")
 
-#: What may cancel a run from outside.
+#: Can cancel a run from outside.
 Monitor: TypeAlias = _core.Monitor
 
 #: Makes one replication of an order, and returns what is kept of it.
@@ -43,7 +43,7 @@ def make_all(
     context
         The target.
     point_runs
-        What is to be run, with what is told of it meanwhile; their numbers are their places.
+        The runs to be made, with their progress; their numbers are their places.
     resolved
         Every scenario of theirs.
     make

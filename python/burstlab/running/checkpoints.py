@@ -35,9 +35,9 @@ class Checkpoints:
     every
         Wall time from one checkpoint to the next, with its unit.
     resume
-        Go on from what the directory holds; without it the directory must hold no checkpoints.
+        Continue from the files in the directory; without it the directory must hold no checkpoints.
     announce
-        Is told, at Ctrl-C, that the last checkpoint is being written.
+        Called, at Ctrl-C, with the message that the last checkpoint is being written.
     """
 
     def __init__(

@@ -137,7 +137,7 @@ class Bound:
         return MemoryExceeded(
             "run.max_memory",
             value,
-            f"what waits or is under way has come to take {taken / 1e9:.3g} GB, and the run was "
+            f"the packets and bursts in it have come to take {taken / 1e9:.3g} GB, and the run was "
             "stopped",
             "lower the load that waits, bound queues (access.queue), make the run shorter or "
             "--jobs fewer, or allow more",
@@ -155,19 +155,19 @@ def fingerprint_of(resolved: Document) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def fault(resolved: Document, told: tuple[Any, ...], which: str = "") -> EngineError:
+def fault(resolved: Document, raised: tuple[Any, ...], which: str = "") -> EngineError:
     """Return the error of a fault of the engine.
 
     Parameters
     ----------
     resolved
         The scenario.
-    told
-        What failed, and where in the sources.
+    raised
+        The condition that failed, and its place in the sources.
     which
         Which run of it, as text.
     """
-    what, place = (*(str(one) for one in told), "", "")[:2]
+    what, place = (*(str(one) for one in raised), "", "")[:2]
     return EngineError(what, place, fingerprint_of(resolved), which)
 
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 Answer = TypeVar("Answer")
 
-#: What asks the work of this thread to end, as Ctrl-C asks that of the main one.
+#: An event that asks the work of this thread to end, as Ctrl-C asks that of the main one.
 _asked: ContextVar[threading.Event | None] = ContextVar("_asked", default=None)
 
 #: How long a command that was interrupted may take, in s, before it says that it was.
@@ -105,13 +105,13 @@ def _tell() -> None:
     time.sleep(_SILENT_S)
     # The terminal may have gone: that is what SIGHUP says.
     with suppress(OSError):
-        os.write(2, b"interrupted; what was done is kept, which takes a moment\n")
+        os.write(2, b"interrupted; storing what was done, which takes a moment\n")
 
 
 def stoppable(stop: threading.Event, call: Callable[..., Answer], *given: object) -> Answer:
-    """Make a call beside the main thread; once `stop` is set, it ends by `KeyboardInterrupt`.
+    """Make a call in a thread; once `stop` is set, it ends by `KeyboardInterrupt`.
 
-    That is raised where the call waits for something, within a moment of its being set.
+    The exception is raised where the call waits for something, shortly after `stop` is set.
     """
     before = _asked.set(stop)
     try:
@@ -135,12 +135,12 @@ def heed() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Have the signals raise `KeyboardInterrupt` behind the block in place of within it.
+    """Delay the `KeyboardInterrupt` of signals until the end of the block.
 
-    The locks of futures and executors are taken in Python code, which an exception from a signal
-    may leave between the lock and the block that gives it back: whoever needs the lock next waits
-    for ever. Only the main thread is ever interrupted, so in others nothing is changed; nor where
-    the program has a handler of its own, or none. What is within should be short.
+    Futures and executors take their locks in Python code. An exception from a signal could leave
+    that code before the lock is released, and the next thread would wait for ever.
+    Only the main thread is ever interrupted, so other threads are not affected. A program's own
+    handler of signals is not changed either. The block should be short.
     """
     main = threading.current_thread() is threading.main_thread()
     usual = {one: signal.getsignal(one) for one in ENDING} if main else {}

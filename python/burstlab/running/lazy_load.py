@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 from importlib import import_module
 
-#: What tables need, and what is told of several replications.
+#: Modules that tables and estimates over several replications need.
 TABLES = ("numpy", "burstlab.storage.columnar.writing")
 
 _wanted: list[str] = []

@@ -17,24 +17,24 @@ _Show = Callable[[float, str], None]
 
 @dataclass
 class Progress:
-    """How far a study is.
+    """The progress of a study.
 
     Attributes
     ----------
     points, done
-        Points that it has, and that are done.
+        Points of the study, and finished points.
     share
-        What is done, 0 to 1, points under way included.
+        The finished share, 0 to 1; unfinished points count in part.
     runs
-        Runs that were made since it was started or resumed.
+        Runs since it was started or resumed.
     simulated_s
-        How much time they simulated.
+        Their simulated time.
     wall_s
-        How long that took.
+        Wall time since then.
     engine_cpu_s
-        Time that the engine had on processors, added over the workers.
+        Processor time of the engine, added over the workers.
     failed
-        Points at which the engine failed, by a fault of its own; they are not done.
+        Points at which the engine failed, by a fault of its own; they are not finished.
     """
 
     points: int
@@ -50,14 +50,14 @@ class Progress:
 
 @contextmanager
 def bar(label: str, simulated_s: float = 0.0) -> Iterator[Callable[[float], None] | None]:
-    """Show a bar while the body runs, which tells it the share that is done.
+    """Show a bar while the body runs; the body reports its progress to it.
 
     Parameters
     ----------
     label
-        What is being done.
+        A name of the work.
     simulated_s
-        How much time is simulated in all, for its rate; 0 where nobody knows.
+        Simulated time of the whole, for the rate; 0 if it is unknown.
     """
     with _shown(label) as show:
         if show is None:
@@ -81,13 +81,13 @@ def study_bar(label: str) -> Iterator[Callable[[Progress], None] | None]:
             return
 
         def update(progress: Progress) -> None:
-            show(progress.share, told(progress))
+            show(progress.share, rate(progress))
 
         yield update
 
 
-def told(progress: Progress) -> str:
-    """Tell how many points are done, how fast, and how much simulated time a second."""
+def rate(progress: Progress) -> str:
+    """Return the number of finished points, their rate, and the simulated time per second."""
     points = f"{progress.done:,}/{progress.points:,} points"
     if not progress.wall_s or not progress.runs:
         return points
@@ -113,15 +113,15 @@ def _on_terminal(label: str) -> Iterator[_Show]:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         "{task.percentage:>3.0f}%",
-        TextColumn("{task.fields[told]}", markup=False),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeRemainingColumn(),
     )
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(shown(label), total=1.0, told="")
-        yield lambda share, more: bars.update(task, completed=share, told=more)
+        task = bars.add_task(shown(label), total=1.0, rate="")
+        yield lambda share, more: bars.update(task, completed=share, rate=more)
 
 
-#: A notebook is told this often.
+#: A notebook is updated at this interval.
 _EVERY_S = 0.25
 
 

@@ -1,4 +1,4 @@
-"""Tasks under way: the one place where anybody waits for them."""
+"""Unfinished tasks: this module alone waits for them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class UnderWay(Generic[About, Answer]):
             self._tasks[submit(*call)] = about, monitor
 
     def finished(self) -> list[tuple[About, Future[Answer]]]:
-        """Wait a moment, and return the tasks that are done, which are under way no more."""
+        """Wait a moment, and remove and return the tasks that have finished."""
         heed()
         with deferred():
             done, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
@@ -139,15 +139,16 @@ def threads(count: int, waits: Callable[[], object] | None = None) -> Iterator[T
 def each(
     do: Callable[[Item], Answer], items: Iterable[Item], jobs: int | None
 ) -> Generator[Answer]:
-    """Do the same with each of some items in threads, and return what comes of them as it does.
+    """Call a function with each of some items in threads, and return the results as they come.
 
     Parameters
     ----------
     do
-        What is done with an item.
+        The function.
     items
         They are taken as workers are free.
     jobs
+        Items at a time; ``None``: one per processor.
         Items at a time; ``None``: one per processor.
     """
     coming, under_way = iter(items), UnderWay[None, Answer]()
@@ -156,7 +157,7 @@ def each(
         try:
             while True:
                 for item in islice(coming, under_way.room(workers)):
-                    # What may stop this thread may stop those that work for it.
+                    # An event that stops this thread stops its workers too.
                     under_way.add(pool.submit, copy_context().run, do, item, about=None)
                 if not under_way:
                     return

@@ -1,7 +1,7 @@
 """How large something has to be: the least value of a field at which a goal is met.
 
 `size` bisects over the values, replicates at each until its interval lies on one side of the limit,
-and says what stands in the way below.
+and names the bottleneck below.
 """
 
 from burstlab.sizing.bisecting import Sizing as Sizing

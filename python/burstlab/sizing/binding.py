@@ -1,4 +1,4 @@
-"""What stands in the way of a goal: wavelengths, the header channel, or the ingress port."""
+"""Bottlenecks that prevent a goal: wavelengths, the header channel, or the ingress port."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Pressure:
-    """What one part of a network does to bursts.
+    """The effect of one part of a network on bursts.
 
     Attributes
     ----------
@@ -18,9 +18,9 @@ class Pressure:
     lost
         Share of all lost bursts that were lost to it, 0 to 1.
     load
-        How full it is where it is fullest: of wavelengths the share of time that they are reserved,
-        of a header channel what comes over what it can send; of the ingress port the time that a
-        burst waits there over that from its closing to its landing; 0 of the others.
+        Its utilisation where it is largest. Of wavelengths: the share of time that they are
+        reserved. Of a header channel: headers that come over those that it can send. Of the ingress
+        port: the waiting time of a burst there, over its time from closing to landing. 0 of others.
     where
         The place: a fibre, a node; empty where it has none.
     """

@@ -29,18 +29,18 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tried:
-    """What runs at one value have shown.
+    """The results at one value.
 
     Attributes
     ----------
     value
         Of the field.
     verdict
-        ``met``, ``missed``, or ``open`` where all runs that were allowed do not decide it.
+        ``met``, ``missed``, or ``open`` if all allowed runs do not decide it.
     found
         The number of the goal with its 95 % interval.
     pressures
-        What stands in the way of bursts there, the worst first.
+        The bottlenecks there, the worst first.
     """
 
     value: Any
@@ -58,20 +58,20 @@ class Tried:
 
 @dataclass(frozen=True)
 class Sizing:
-    """The answer to how large something has to be.
+    """The least value that meets a goal, with the values that were tried.
 
     Attributes
     ----------
     goal, choice
-        What was asked.
+        The goal, and the field with its values.
     tried
         All values that were tried, in the order of the choice.
     least
-        The first value from which on the goal is met; None: not even at the last one.
+        The first value that meets the goal, as do all after it; None if not even the last one does.
     below
-        The value before it, where the goal is missed or open; None where the first one meets it.
+        The value before it, where the goal is missed or open; None if the first one meets it.
     warnings
-        What speaks against the answer.
+        Observations that cast doubt on the answer.
     """
 
     goal: Goal
@@ -83,7 +83,7 @@ class Sizing:
 
     @property
     def binding(self) -> Sequence[Pressure]:
-        """What stands in the way below the answer, the worst first."""
+        """The bottlenecks below the answer, the worst first."""
         return self.below.pressures if self.below is not None else []
 
     def to_json(self) -> dict[str, Any]:
@@ -118,8 +118,8 @@ def size(
 ) -> Sizing:
     """Find the first value of a field at which a goal is met, by bisection.
 
-    That takes it that the goal is met at every value behind one that meets it; what was tried and
-    says otherwise is among the warnings.
+    It assumes that the goal is met at every value after one that meets it. Tried values that
+    contradict this are among the warnings.
 
     Parameters
     ----------
@@ -129,16 +129,16 @@ def size(
         Such as ``"burst loss < 1e-3"``; see `burstlab.sizing.goals.METRICS`.
     over
         The field and its values: ``"network.wavelengths=1..32"``, ``"access.rate=1 Gb/s,10 Gb/s"``.
-        Behind a value that meets the goal there should be none that misses it.
+        After a value that meets the goal there should be none that misses it.
     settings
-        Changes to the scenario before that, as ``--set`` takes them.
+        Changes to the scenario, as ``--set`` takes them; they come first.
     seed
         By default that of the scenario. All values have the same random numbers.
     replications
-        Runs at a value before it is judged for the first time, at least 2. Where they leave it open
-        they are doubled, and again.
+        Runs at a value before it is judged for the first time, at least 2. They are doubled as long
+        as they leave it open.
     most
-        Runs at a value at most, at least `replications`.
+        The largest number of runs at a value, at least `replications`.
     jobs
         Runs at a time; by default the number of processors. It changes no number.
     max_memory
@@ -148,12 +148,12 @@ def size(
     tell
         Called with each value that was tried.
     announce
-        Called with what is to be said of long or large runs, once.
+        Called once with the notices about long or large runs.
 
     Returns
     -------
     Sizing
-        The value with its interval, what was tried, and what binds below it.
+        The value with its interval, the values that were tried, and the bottlenecks below it.
 
     Raises
     ------
@@ -276,9 +276,9 @@ def _doubts(trials: _Trials, least: int | None) -> list[str]:
         ]
     near = [n for n in sorted(trials.done) if trials.done[n].verdict == "open"]
     for n in near:
-        told = trials.done[n].found.n
-        why, fix = f"{told} runs leave open", "allow more with --most, or longer runs"
-        if told == 0 and is_of_completion(trials.goal.path):
-            why, fix = "transfers under way at the end of runs leave open", FIX
+        runs = trials.done[n].found.n
+        why, fix = f"{runs} runs leave open", "allow more with --most, or longer runs"
+        if runs == 0 and is_of_completion(trials.goal.path):
+            why, fix = "transfers that were unfinished at the end of runs leave open", FIX
         doubts.append(f"{field_} = {values[n]}: {why} whether it meets the goal; fix: {fix}")
     return doubts

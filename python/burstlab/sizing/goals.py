@@ -1,4 +1,4 @@
-"""What is asked of a size: a goal such as ``burst loss < 1e-3``, and the values to choose from."""
+"""The question of a sizing: a goal such as ``burst loss < 1e-3``, and the values to choose from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from burstlab.errors import InputError, unknown
 from burstlab.loading import parse_value
 from burstlab.studies.metrics import NoMetric, value_at
 
-#: Goals by name: where a run tells the number.
+#: Paths in a summary of the numbers that goals name.
 METRICS: Mapping[str, str] = {
     "burst loss": "network.all.burst_loss_ratio",
     "data burst loss": "network.data.burst_loss_ratio",
@@ -39,7 +39,7 @@ _SHARES = ("utilisation", "up", "wavelengths")
 #: A number that may be meant in any unit.
 _WHOLE = re.compile(r"[-+]?\d+")
 
-#: What a limit may look like, by the unit of its number.
+#: Examples of limits, by the unit of the number.
 _SUCH: Mapping[str | None, str] = {
     "s": "a time such as 20 ms",
     "b/s": "a rate such as 2 Gb/s",
@@ -63,7 +63,7 @@ class Goal:
     text
         As it was written.
     path
-        Where a run tells the number, as `burstlab.studies` names metrics.
+        Path of the number in a summary, as `burstlab.studies` names metrics.
     below
         Whether the number has to be below the limit; else above.
     limit
@@ -134,7 +134,7 @@ def unit_of(path: str) -> str | None:
     Parameters
     ----------
     path
-        Where a run tells the number.
+        Path of the number in a summary.
     """
     words = re.sub(r"\[\w*\]$", "", path).rpartition(".")[2].split("_")
     if "bytes" in words:
@@ -143,12 +143,12 @@ def unit_of(path: str) -> str | None:
 
 
 def is_share(path: str) -> bool:
-    """Return whether a number is a share, from 0 to 1, as its name says; a sum of shares is none.
+    """Return whether a number is a share, from 0 to 1, as its name says; a sum of shares is not.
 
     Parameters
     ----------
     path
-        Where a run tells the number.
+        Path of the number in a summary.
     """
     steps = [step for step in re.split(r"[.\[\]]+", path) if step]
     if "sum" in steps:

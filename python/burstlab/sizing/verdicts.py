@@ -36,7 +36,7 @@ class Interval:
 
 
 def interval(goal: Goal, runs: Sequence[Mapping[str, Any]], level: float = LEVEL) -> Interval:
-    """Return where a number is, by what runs have told.
+    """Return the confidence interval of a number over runs.
 
     Parameters
     ----------
@@ -50,15 +50,15 @@ def interval(goal: Goal, runs: Sequence[Mapping[str, Any]], level: float = LEVEL
     Returns
     -------
     Interval
-        Student's t interval over the runs. Of a share, such as a loss ratio, it is widened to what
-        Clopper and Pearson (1934) give for all that was counted together: runs that have lost
-        nothing are alike, which does not show that nothing is ever lost. A completion time is
-        anywhere as soon as a run has none to tell (see `burstlab.measures.completion`).
+        Student's t interval over the runs. For a share, such as a loss ratio, it is widened to the
+        interval of Clopper and Pearson (1934) for all counts together: if no run lost anything, a
+        loss is still possible. For a completion time it is unbounded as soon as one run has no
+        value (see `burstlab.measures.completion`).
     """
-    told = [goal.of(run) for run in runs]
-    values = [value for value in told if value is not None]
+    all_values = [goal.of(run) for run in runs]
+    values = [value for value in all_values if value is not None]
     n = len(values)
-    if n == 0 or (n < len(told) and is_of_completion(goal.path)):
+    if n == 0 or (n < len(all_values) and is_of_completion(goal.path)):
         return Interval(math.nan, -math.inf, math.inf, 0)
     mean = math.fsum(values) / n
     low, high = -math.inf, math.inf

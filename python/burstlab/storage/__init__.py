@@ -1,1 +1,1 @@
-"""What is kept: columns, tables in files, directories that are whole, and sums over them."""
+"""Storage: columns, tables in files, directories that are always whole, and checksums."""

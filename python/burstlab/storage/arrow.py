@@ -21,7 +21,7 @@ def to_arrow(columns: Mapping[str, Column], what: str, by: str) -> pa.Table:
     columns
         The columns, by name. Numbers are not copied; text of a category stays coded.
     what
-        What needs it, such as ``"to_arrow()"``.
+        The function that needs it, such as ``"to_arrow()"``.
     by
         The extra that brings pyarrow for that.
 

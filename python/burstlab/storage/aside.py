@@ -69,8 +69,8 @@ def finish(directory: Path) -> None:
         return
     here = place(directory)
     try:
-        told = json.loads((here / _COMPLETE).read_text(encoding="utf-8"))
-        old, last = ([str(one) for one in told[name]] for name in ("old", "last"))
+        noted = json.loads((here / _COMPLETE).read_text(encoding="utf-8"))
+        old, last = ([str(one) for one in noted[name]] for name in ("old", "last"))
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{here / _COMPLETE}: damaged ({error})\n  fix: remove the directory {here}"

@@ -33,7 +33,7 @@ SCENARIO, SUMMARY = "scenario.toml", "summary.json"
 #: The summary of a result that is complete, and not yet in its place.
 PENDING = ".summary.json"
 
-#: What `export` and `plot` wrote into the directory of the result that they show.
+#: Lists the files that `export` and `plot` wrote into the directory of their result.
 MADE = "made.json"
 
 _BUSY = "another process is writing there"
@@ -45,22 +45,22 @@ Names: TypeAlias = Mapping[str, bool]
 
 @dataclass(frozen=True)
 class Kind:
-    """What a directory may hold.
+    """A kind of content of a directory.
 
     Attributes
     ----------
-    told
-        What an error calls it.
+    described
+        Its name in an error.
     heads
-        Files, or directories, any of which says that it is there.
+        Files, or directories, any of which shows that it is there.
     own
-        What else is its own, by patterns; nothing of that is overwritten by anybody else.
+        Patterns of its other files; no other writer overwrites these.
     alone
-        Whether a writer refuses its own names, where they are there without a head. Others look
-        more closely by themselves.
+        Whether a writer refuses its own names if they exist without a head. Other writers check
+        more closely themselves.
     """
 
-    told: str
+    described: str
     heads: tuple[str, ...]
     own: tuple[str, ...]
     alone: bool = True
@@ -96,7 +96,7 @@ DATA_SET = Kind(
     ("README.md", "runs.parquet", "events.parquet", "prices.parquet"),
     alone=False,
 )
-#: Tables of a result as text, or nothing: files of a directory that is another's may lie beside.
+#: Tables of a result as text, or nothing: they may lie in the directory of another kind.
 TABLES = Kind("tables", (), (), alone=False)
 #: Checkpoints, of which the same is true.
 CHECKPOINTS = Kind("the checkpoints of a run", (), (), alone=False)
@@ -163,10 +163,10 @@ class Place:
         self._lock.close()
 
     def move_in(self, names: Sequence[str], scenario: bytes, summary: Mapping[str, Any]) -> Path:
-        """Put a result in its place, of which the tables lie there under their hidden names.
+        """Move a result into place; its tables already lie there under hidden names.
 
-        What was done of a run that was stopped does not replace a result that is complete: it goes
-        to a directory beside it.
+        A partial result of a stopped run does not replace a complete result: it goes to another
+        directory.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Place:
         scenario
             The file ``scenario.toml``.
         summary
-            What ``summary.json`` says; which files belong to it is added.
+        The content of ``summary.json``; the list of its files is added.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class Room:
     out
         The directory; it is made if it is not there.
     kind
-        What it is to hold.
+        The content to be written.
     force
         Whether half of two runs, of an earlier version that was killed, may be replaced.
     flag
@@ -314,7 +314,7 @@ def holds(directory: Path, kind: Kind) -> bool:
     """Whether a directory holds something of a kind."""
     if any((directory / name).is_file() for name in kind.heads):
         return True
-    # What is complete is there, though it is not in its place yet.
+    # A complete result is there, though it is not in its place yet.
     if not aside.is_complete(directory):
         return False
     return any((aside.place(directory) / name).is_file() for name in kind.heads)
@@ -371,7 +371,7 @@ def ready_directory(
     directory
         The directory.
     kind
-        What it is to hold.
+        The content to be written.
     flag
         The flag that gave it.
     force
@@ -408,11 +408,11 @@ def vacant(out: Path, kind: Kind, flag: str = "--out", *, force: bool = False) -
     try:
         os.fspath(out).encode()
     except UnicodeEncodeError:
-        # What writes the tables knows no other names.
+        # The library that writes the tables accepts only names in UTF-8.
         raise InputError(f"{out}: the name is not UTF-8\n  fix: {fix}, whose name is") from None
     for other in KINDS:
         if other is not kind and holds(out, other):
-            raise InputError(f"{out} holds {other.told}\n  fix: {fix}")
+            raise InputError(f"{out} holds {other.described}\n  fix: {fix}")
     if kind.alone and not holds(out, kind):
         for name in kind.own:
             # A run there may be half of what an earlier version was killed at.
@@ -443,7 +443,7 @@ def ready_file(path: Path, flag: str = "--out") -> None:
         inside = path.absolute().relative_to(directory)
         for kind in KINDS:
             if holds(directory, kind) and _belongs(inside, kind, directory):
-                raise InputError(f"{path}: is part of {kind.told}\n  fix: {fix}")
+                raise InputError(f"{path}: is part of {kind.described}\n  fix: {fix}")
 
 
 def _belongs(inside: Path, kind: Kind, directory: Path) -> bool:
@@ -452,7 +452,7 @@ def _belongs(inside: Path, kind: Kind, directory: Path) -> bool:
         return True
     if kind is not REPRODUCTION or len(inside.parts) != 2:
         return False
-    # Each target says in a file beside its own which these are.
+    # Each target lists its files in one of them.
     paper = directory / inside.parts[0]
     return any(
         inside.name == file.name or str(inside) in _listed(file) for file in paper.glob("*.json")
@@ -472,9 +472,9 @@ def note(directory: Path, files: Iterable[Path]) -> None:
     Parameters
     ----------
     directory
-        Where the result is; of files that lie elsewhere nothing is noted.
+        Where the result is; files in other directories are not noted.
     files
-        What was written.
+        The files that were written.
     """
     here = directory.resolve()
     names = [
@@ -483,7 +483,7 @@ def note(directory: Path, files: Iterable[Path]) -> None:
         if file.is_relative_to(here)
     ]
     if names and is_result(directory):
-        # What another process notes at the same time is read once it has done so.
+        # Wait until another process has noted its files.
         with writing(directory), whole(directory / MADE, wait=True) as part:
             found = [name for name in _made(directory) if name not in names]
             text = json.dumps({"made": sorted([*found, *names])}, indent=2)
@@ -514,8 +514,8 @@ def _finish(directory: Path) -> None:
         return
     sync(directory)
     try:
-        told = heeding(pending.read_text(encoding="utf-8"))
-        names = [str(name) for name in told["tables"]]
+        document = heeding(pending.read_text(encoding="utf-8"))
+        names = [str(name) for name in document["tables"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{pending}: damaged ({error})\n  fix: remove this file") from None
     for name in STORED:
@@ -541,7 +541,7 @@ def _uncover(path: Path, place: Path) -> None:
 
 
 def _held(directory: Path) -> Mapping[str, Any] | None:
-    """Return the summary of the result in a directory; refuse what is none and in the way."""
+    """Return the summary of the result in a directory; refuse other files in its place."""
     summary = directory / SUMMARY
     if summary.exists():
         try:
@@ -558,7 +558,7 @@ def _held(directory: Path) -> Mapping[str, Any] | None:
 
 
 def _in_the_way(path: Path, kind: Kind = RESULT, *, force: bool = False) -> InputError:
-    what = "no result, and one" if kind is RESULT else f"something else, and {kind.told}"
+    what = "no result, and one" if kind is RESULT else f"something else, and {kind.described}"
     return InputError(
         f"{path}: is of {what} there would overwrite it\n"
         f"  fix: give another directory, {'replace it (--force), ' if force else ''}or move it away"

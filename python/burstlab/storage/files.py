@@ -127,9 +127,9 @@ def put(path: Path, data: bytes) -> None:
     Parameters
     ----------
     path
-        The file; it is written under a hidden name beside it, and then renamed.
+        The file; it is written under a hidden name in the same directory, and then renamed.
     data
-        What it holds.
+        Its content.
     """
     with whole(path, wait=True) as part, part.open("wb") as file:
         file.write(data)
@@ -157,13 +157,14 @@ class Lock:
     Parameters
     ----------
     directory
-        The directory; a hidden file in it is held meanwhile.
+        The directory; a hidden file in it is locked meanwhile.
     writer
-        What is refused while another has it, such as ``"another run is being written there"``.
+        The error while another process has the lock, such as ``"another run is being written
+        there"``.
     wait
-        Wait for the other in place of that.
+        Wait for the other process instead.
     name
-        The hidden file; of two names each is held by itself.
+        The hidden file; locks of two names are independent.
     """
 
     def __init__(

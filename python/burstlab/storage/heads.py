@@ -1,4 +1,4 @@
-"""What a directory says of the result in it."""
+"""The metadata of the result in a directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from burstlab.storage.parquet import Store
 
 @dataclass(frozen=True)
 class Head:
-    """What a directory says of the result in it, before any of its tables is read.
+    """The metadata of the result in a directory, before any of its tables is read.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Head:
     store
         Its tables.
     looks
-        What the first of its summaries looks like (`burstlab.storage.shapes.looks`).
+        The shape of the first of its summaries (`burstlab.storage.shapes.looks`).
     """
 
     directory: Path

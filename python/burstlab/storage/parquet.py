@@ -167,7 +167,7 @@ def write_table(
 class Part:
     """The tables of one replication, written while it runs.
 
-    They lie beside the files of the result, hidden, until `assemble` puts them together.
+    They lie hidden in the directory of the result, until `assemble` puts them together.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ class Store:
         listed
             Tables that its summary names.
         marks
-            What they have to say of themselves.
+            The metadata that they must have.
         replications
             Numbers of the replications, in order.
         sums
@@ -466,7 +466,7 @@ class StoredTable(Table):
 
 
 def _seen(path: Path) -> tuple[int, ...]:
-    """Return what tells a file from another one that takes its place."""
+    """Return values that change when another file replaces this one."""
     try:
         found = path.stat()
     except OSError:

@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 
 from burstlab.errors import InputError
 
-#: So many entries of a list are looked at; what a program wrote is alike from end to end.
+#: This many entries of a list are checked; the entries of a list that a program wrote are alike.
 _ENTRIES = 1000
 
 _PLAIN: Mapping[Any, tuple[type, ...]] = {
@@ -28,11 +28,11 @@ def misfit(value: Any, hint: Any, path: str) -> str | None:
     Parameters
     ----------
     value
-        What was read of a JSON file.
+        A value that was read from a JSON file.
     hint
-        A ``TypedDict``, a list of something, a choice, or a plain type. Keys that are missing are
-        no misfit, nor are others: an older version wrote the one, a newer one the other. Both at
-        once are.
+        A ``TypedDict``, a list of something, a choice, or a plain type. Missing keys are allowed,
+        since an older version may have written the file. Further keys are allowed too, since a
+        newer one may have. Both at once are refused.
     path
         Where the value is.
     """
@@ -61,7 +61,7 @@ def misfit(value: Any, hint: Any, path: str) -> str | None:
 
 @cache
 def _fits(hint: Any) -> Callable[[Any], bool]:
-    """Return what tells whether a value is no misfit, as `misfit` does, but not where it is."""
+    """Return a check whether a value fits, as `misfit` does, but without the place."""
     if get_origin(hint) in (Union, UnionType):
         options = [_fits(one) for one in get_args(hint)]
         plain = [_PLAIN[one] for one in get_args(hint) if one in _PLAIN]
@@ -104,7 +104,7 @@ def _hints(hint: Any) -> Mapping[str, Any]:
 #: The texts that are part of the path of a metric, by their keys.
 _IN_PATHS = ("cause", "class", "name", "label")
 
-#: What summaries look like that are as a run writes them.
+#: Shapes of summaries that are as a run writes them.
 _known: set[Any] = set()
 
 
@@ -126,9 +126,9 @@ def looks(value: Any, key: str = "") -> Any:
         return tuple([looks(one, key) for one in entries])
     if type(value) is not dict:
         return type(value)
-    told = () if key == "flows" else tuple([repr(value.get(name)) for name in _IN_PATHS])
+    names = () if key == "flows" else tuple([repr(value.get(name)) for name in _IN_PATHS])
     inner = [looks(one, name) for name, one in value.items() if type(one) in (dict, list)]
-    return tuple(value), tuple(map(type, value.values())), told, tuple(inner)
+    return tuple(value), tuple(map(type, value.values())), names, tuple(inner)
 
 
 def check_summaries(file: Path, summaries: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What a table says of itself: of which run, or study, it is; a reader holds it to that."""
+"""The metadata of a table: which run or study it belongs to; a reader checks it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _compact = json.JSONEncoder(separators=(",", ":")).encode
 #: The last bytes of a Parquet file, and how many of them are read at first.
 _MAGIC, _END = b"PAR1", 1 << 14
 
-#: Differences that an error tells.
-_TOLD = 2
+#: Number of differences in an error.
+_SHOWN = 2
 
 
 class SourceTags:
-    """What all tables of one result have in common, and no other result has.
+    """The metadata that all tables of one result share, and no other result has.
 
     Parameters
     ----------
     fields
-        Of a run its version, seed, fingerprint and those of its replications; of a study its
+        For a run its version, seed, fingerprint and those of its replications; for a study its
         version and the hash over its scenarios. Nothing of it depends on a clock.
     whole
-        What the tables are parts of: ``"run"`` or ``"study"``.
+        The kind of result: ``"run"`` or ``"study"``.
     source
-        The file that says which one it is.
+        The file that defines which one it is.
     """
 
     def __init__(self, fields: Mapping[str, Any], whole: str, source: str) -> None:
@@ -55,7 +55,7 @@ class SourceTags:
         table
             The table it should be.
         metadata
-            What it says of itself.
+            The metadata in it.
         """
         text = metadata.get(KEY)
         if text is None:
@@ -70,9 +70,10 @@ class SourceTags:
         wanted = {**self._fields, "table": table}
         differ = [name for name in wanted if found.get(name) != wanted[name]]
         if differ:
-            told = [f"{name} {found.get(name)}, and not {wanted[name]}" for name in differ[:_TOLD]]
+            some = differ[:_SHOWN]
+            parts = [f"{name} {found.get(name)}, and not {wanted[name]}" for name in some]
             raise InputError(
-                f"{path}: is not of the {self._whole} of {self._source} ({'; '.join(told)})\n"
+                f"{path}: is not of the {self._whole} of {self._source} ({'; '.join(parts)})\n"
                 f"  fix: remove this file, or {self._again}"
             )
 

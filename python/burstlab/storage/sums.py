@@ -23,7 +23,7 @@ FIELD = "sha256"
 #: The field of a document that has the sum over its other fields.
 SEAL = "seal"
 
-#: What the clock says is no part of it: equal runs have equal seals.
+#: Wall time is not part of the seal: equal runs have equal seals.
 _CLOCK = "wall_s"
 
 #: The text over which the seal of a document is.
@@ -55,8 +55,8 @@ def check_sum(path: Path, wanted: str) -> None:
         )
 
 
-def told(document: object) -> dict[str, str]:
-    """Return the sums that a document has; an earlier version wrote none."""
+def recorded(document: object) -> dict[str, str]:
+    """Return the checksums in a document; one of an earlier version has none."""
     found = document.get(FIELD) if isinstance(document, Mapping) else None
     if not isinstance(found, Mapping):
         return {}
@@ -94,8 +94,8 @@ def _seals(version: object) -> bool:
 
 
 def _seal(document: Mapping[str, Any]) -> str:
-    told = {name: value for name, value in document.items() if name not in (SEAL, _CLOCK)}
-    return hashlib.sha256(_canonical(told).encode()).hexdigest()
+    content = {name: value for name, value in document.items() if name not in (SEAL, _CLOCK)}
+    return hashlib.sha256(_canonical(content).encode()).hexdigest()
 
 
 def known(directory: Path) -> dict[str, str]:
@@ -107,13 +107,13 @@ def known(directory: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise _unreadable(directory / NAME, error) from None
     try:
-        return told(json.loads(text))
+        return recorded(json.loads(text))
     except ValueError as error:
         raise _unreadable(directory / NAME, error) from None
 
 
 def note_sums(directory: Path, sums: Mapping[str, str]) -> None:
-    """Note sums in ``sums.json``, beside those of other files that are there.
+    """Note sums in ``sums.json``, in addition to those of other files there.
 
     Parameters
     ----------

@@ -24,10 +24,10 @@ from burstlab.storage.directories import (
 )
 from burstlab.storage.files import stored_text
 
-#: What a file is; an earlier version noted no sum of it.
+#: States of a file; an earlier version noted no sums.
 WHOLE, DAMAGED, MISSING, NO_SUM = "whole", "damaged", "missing", "no sum was noted of it"
 
-#: What is wrong.
+#: States that are errors.
 BAD = (DAMAGED, MISSING)
 
 #: Folders of a result that have tables of their own, with the document that has their sums.
@@ -43,7 +43,7 @@ class Verified:
     path
         Where it is.
     state
-        What it is: `WHOLE`, `DAMAGED`, `MISSING` or `NO_SUM`.
+        `WHOLE`, `DAMAGED`, `MISSING` or `NO_SUM`.
     """
 
     path: Path
@@ -93,7 +93,7 @@ def _within(where: Path) -> Iterator[Verified]:
         for kind in KINDS:
             for head in kind.heads:
                 if (directory / head).is_file() and not head.startswith("."):
-                    yield from _BY_KIND[kind.told](directory, directory / head)
+                    yield from _BY_KIND[kind.described](directory, directory / head)
 
 
 def _of_result(directory: Path, head: Path) -> Iterator[Verified]:
@@ -107,7 +107,7 @@ def _of_result(directory: Path, head: Path) -> Iterator[Verified]:
         yield from (Verified(path, NO_SUM) for path in sorted(directory.glob("*.parquet")))
         return
     yield _one(directory / SCENARIO, document.get("scenario_sha256"))
-    noted = sums.told(document)
+    noted = sums.recorded(document)
     for name in _names(document["tables"]):
         yield _one(directory / f"{name}.parquet", noted.get(f"{name}.parquet"))
     folder, name = _LIVE
@@ -150,7 +150,7 @@ def _of_reproduction(directory: Path, head: Path) -> Iterator[Verified]:
         return
     yield _head(head, document)
     page = directory / "report.html"
-    noted = sums.told(document)
+    noted = sums.recorded(document)
     if noted or page.exists():
         yield _one(page, noted.get(page.name))
     for target in targets:
@@ -160,7 +160,7 @@ def _of_reproduction(directory: Path, head: Path) -> Iterator[Verified]:
             yield Verified(path, DAMAGED if path.exists() else MISSING)
             continue
         yield _head(path, section)
-        noted = sums.told(section)
+        noted = sums.recorded(section)
         for name in _names(section.get("files")):
             yield _one(directory / name, noted.get(name))
 
@@ -172,18 +172,18 @@ def _listed(directory: Path, head: Path) -> Iterator[Verified]:
         yield Verified(head, DAMAGED)
         return
     yield _head(head, document)
-    noted = sums.told(document)
+    noted = sums.recorded(document)
     tables = {path.name for path in directory.glob("[!.]*.parquet")}
     yield from (_one(directory / name, noted.get(name)) for name in sorted(tables | set(noted)))
 
 
 _BY_KIND = {
-    RESULT.told: _of_result,
-    STUDY.told: _of_study,
-    WHAT_IF.told: _listed,
-    PRICES.told: _listed,
-    REPRODUCTION.told: _of_reproduction,
-    DATA_SET.told: _listed,
+    RESULT.described: _of_result,
+    STUDY.described: _of_study,
+    WHAT_IF.described: _listed,
+    PRICES.described: _listed,
+    REPRODUCTION.described: _of_reproduction,
+    DATA_SET.described: _listed,
 }
 
 

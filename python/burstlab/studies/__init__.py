@@ -1,4 +1,4 @@
-"""Studies: many runs after one plan, each point stored when it is done, on one machine or many."""
+"""Studies: many runs of one plan on one machine or many; each finished point is stored at once."""
 
 from burstlab.studies.conducting import study
 from burstlab.studies.outcome import Study

@@ -1,4 +1,4 @@
-"""What metrics and parameters are called in reports and figures, where their paths say where."""
+"""Names of metrics and parameters in reports and figures, by their paths."""
 
 from __future__ import annotations
 

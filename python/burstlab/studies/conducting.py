@@ -1,4 +1,4 @@
-"""Conducts a study: checks its plan, runs what is not done, stores it, answers the whole."""
+"""Conducts a study: checks its plan, runs the unfinished points, stores and returns the whole."""
 
 from __future__ import annotations
 
@@ -46,39 +46,44 @@ def study(
     given
         The plan: the path of a TOML file, or a dictionary of the same fields.
     out
-        Directory to store it in. Each point is there when it is done, and a study that was ended
-        in any way goes on with ``resume``. By default results are kept in memory.
+        Directory to store it in. Each finished point is stored at once, and ``resume`` continues a
+        study, however it ended. By default results are kept in memory.
     jobs
         Tasks at a time: by default the number of processors, or of a cluster's threads. It changes
         no number.
     scheduler
         Address of a Dask scheduler, such as ``tcp://host:8786``, or the path of its file.
     client
-        A Dask client, or anything with the ``submit`` of an executor, that takes the runs.
+        A Dask client, or anything with the ``submit`` of an executor; it runs the tasks.
     resume
-        Go on with the study in ``out``; no point that is done is run again.
+        Continue the study in ``out``; finished points are not run again.
     allow_code
-        Execute classes whose text stands in the plan or its scenario, as it does in a plan that is
-        stored with a study. Those in files that it names need no leave.
+        Execute classes whose text is stored in the plan or its scenario, as in the plan of a
+        stored study. Class files that your own plan names need no permission.
     progress
         Called several times a second with the `Progress`; True for a bar, on a terminal as in
         Jupyter.
     report
-        Whether ``report.html`` is written beside the tables when all points are done.
+        Whether ``report.html`` is written with the tables when all points are finished.
+
+    Returns
+    -------
+    Study
+        The study, with all points.
 
     Raises
     ------
     PlanError
         If a field of the plan, or of the scenario at one of its points, is wrong.
     ControlError
-        If a class of Python that it names cannot be used, or fails; points that were done are kept.
+        If a Python class that it names cannot be used, or fails; finished points are kept.
     InputError
-        If another argument is, the directory cannot be written, or holds another study.
+        If another argument is wrong, or the directory cannot be written or holds another study.
     EngineError
-        If the engine failed at a point, by a fault of its own. All others are run before; ``study``
-        holds them, and ``failed.json`` names those that failed and why.
+        If the engine failed at a point, by a fault of its own. All other points are run first;
+        ``study`` holds them, and ``failed.json`` lists the failed points and the reasons.
     StudyInterrupted
-        On Ctrl-C (a `KeyboardInterrupt`); its ``study`` holds the points that were done.
+        On Ctrl-C (a `KeyboardInterrupt`); its ``study`` holds the finished points.
     """
     if resume and out is None:
         raise InputError("there is nothing to resume\n  fix: give the directory of the study")
@@ -128,7 +133,7 @@ def _conduct(
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        # Whatever ended it: what is done is stored.
+        # However the study ended, finished points are stored.
         kept.flush(now=True)
     found = Study(wanted, kept.rows(), _core.__version__, kept.path, list(state.warnings))
     if not interrupted and not found.interrupted:
@@ -194,7 +199,7 @@ def _watched(progress: Watch | bool | None) -> AbstractContextManager[Watch | No
 
 
 def _paths(wanted: Plan) -> dict[str, str]:
-    """Return where the metrics are; refuse those that no run would have."""
+    """Return the paths of the metrics; refuse those that no run would have."""
     shapes = [shape(wanted.scenario(0, name)) for name in wanted.names]
     if wanted.metrics is not None:
         metrics.check(wanted.metrics, shapes)

@@ -18,7 +18,7 @@ from burstlab.studies.fields import Fields, flat
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What a point sets: values by the dotted path of a field.
+#: The settings of a point: values by the dotted path of a field.
 Point: TypeAlias = dict[str, Any]
 
 #: More than can be held, or waited for.
@@ -44,8 +44,8 @@ def zipped(table: Mapping[str, Any], path: str) -> list[Point]:
     lists = {name: _values(values, f"{path}.{name}", twice=True) for name, values in table.items()}
     lengths = {name: len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise PlanError(path, "", f"the lists differ in length: {told}", "make them equally long")
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise PlanError(path, "", f"the lists differ in length: {found}", "make them equally long")
     return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 
 
@@ -219,10 +219,10 @@ def crossed(designs: Mapping[str, Sequence[Point]]) -> list[Point]:
 
 
 def columns(points: Sequence[Point]) -> dict[str, list[Any]]:
-    """Return what points set as columns: a value a point, None where it sets nothing.
+    """Return the settings of points as columns: one value per point, None where it has none.
 
     Times, sizes and rates are numbers in their base unit, which the name of the column ends with:
-    ``edge.timer_s``, ``_bytes``, ``_bps``. What is neither number nor text is written as JSON.
+    ``edge.timer_s``, ``_bytes``, ``_bps``. Values other than numbers and text are written as JSON.
     """
     names = dict.fromkeys(name for point in points for name in point)
     found: dict[str, list[Any]] = {}

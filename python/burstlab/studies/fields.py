@@ -23,7 +23,7 @@ class Fields:
     Parameters
     ----------
     table
-        What stands there.
+        Its content.
     path
         Where it is, empty for the plan itself.
     """

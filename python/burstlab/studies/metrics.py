@@ -1,12 +1,12 @@
-"""Metrics by name: paths into what the engine says about a run.
+"""Metrics by name: paths into the summary of a run.
 
 A path goes through tables by name, ``counters.packets_lost``, and through a list by index, by the
 ``label`` (``name``, ``cause``) of an entry, which of the demands only one may have, or over all of
 it by ``mean``, ``sum``, ``min`` or ``max``: ``flows.mean.goodput_bps``,
 ``demand.web.received_p99_s``, ``network.links.max.utilisation``,
 ``network.data.causes.contention.bursts``. Through ``classes`` it goes by the number of the class,
-``network.all.classes.1.burst_loss_ratio``. A number of completion times has no value in a run that
-leaves transfers under way which could change it (see `burstlab.measures.completion`).
+``network.all.classes.1.burst_loss_ratio``. A completion time has no value in a run whose
+unfinished transfers could change it (see `burstlab.measures.completion`).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _OVER: Mapping[str, Callable[[list[float]], float]] = dict(
     zip(OVER_ALL, (lambda values: sum(values) / len(values), sum, min, max), strict=True)
 )
 
-#: What names an entry of a list.
+#: Fields that name an entry of a list.
 _LABELS = ("label", "name", "cause")
 
 #: Parts of a summary that are no measurement, or that a run of its own may lack.
 _NOT_MEASURED = ("seed", "replication", "id", "detector", "simulated_s", "measured_s")
 
-#: Sums over kinds of what stands beside them, nothing more to compare; and what the scenario gives.
+#: Not metrics: sums of other numbers that are there too, and numbers that the scenario sets.
 _LEFT_OUT = ("network.all", "flows.mean.bytes")
 
 
@@ -216,14 +216,14 @@ def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
 
 
 def check(metrics: Mapping[str, str], summaries: Sequence[Summary]) -> None:
-    """Refuse a metric that none of some runs has; the error names the nearest.
+    """Refuse a metric that no run has; the error names the nearest one.
 
     Parameters
     ----------
     metrics
         Paths by name.
     summaries
-        What runs of the study's first point look like.
+        Summaries of runs of the study's first point.
     """
     for name, path in metrics.items():
         if any(_has(summary, path) for summary in summaries):

@@ -1,4 +1,4 @@
-"""What a study leaves: tables of its runs, its estimates and its comparisons."""
+"""The result of a study: tables of its runs, its estimates and its comparisons."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 class Study:
-    """A study, or what is done of it.
+    """A finished study, or the finished part of one.
 
     Parameters
     ----------
     plan
         The plan it follows.
     stored
-        The rows of the points that are done.
+        The rows of the finished points.
     version
         Version of burstlab that made it.
     directory
         Where it is stored, if it is.
     warnings
-        What the engine found odd, each once.
+        Warnings of the engine, each once.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Study:
 
     @cached_property
     def differences(self) -> Table:
-        """One row per point, pair of schemes and metric, compared replication by replication."""
+        """One row per point, pair of schemes and metric, paired by replication."""
         return rows.differences(self.plan, self.runs)
 
     @cached_property
     def points(self) -> Table:
-        """One row per point of the plan, with its settings and whether it is done."""
+        """One row per point of the plan, with its settings and whether it is finished."""
         from burstlab.storage.columnar.column import of_values
 
         done = set(self._stored["point"].tolist())
@@ -89,7 +89,7 @@ class Study:
 
     @property
     def done(self) -> int:
-        """How many points are done."""
+        """Number of finished points."""
         return int(self.points["done"].sum())
 
     @property
@@ -99,12 +99,12 @@ class Study:
 
     @property
     def warnings(self) -> list[str]:
-        """What the engine found odd, and where precision or a warm-up was not reached."""
+        """Warnings of the engine, and points that did not reach their precision or warm-up."""
         return [*self._warnings, *self.shortfalls]
 
     @property
     def shortfalls(self) -> list[str]:
-        """Where precision or a warm-up was not reached."""
+        """Points that did not reach their precision or a warm-up, in words."""
         found: list[str] = []
         table = self.runs
         if unknown := self._censored():
@@ -125,46 +125,58 @@ class Study:
 
     @cached_property
     def short(self) -> set[int]:
-        """Points that are less precise than asked."""
+        """Points that are less precise than the plan asks."""
         if self.plan.stopping.relative is None:
             return set()
         compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
         return set(compared.where(reached=False)["point"].tolist())
 
     def _censored(self) -> str:
-        """Say which metrics nobody knows, for transfers were under way as runs ended."""
+        """List the metrics without a value because transfers were unfinished as runs ended."""
         rows = [row for row in self.estimates.to_pylist() if row["censored"]]
         if not rows:
             return ""
         names = list(dict.fromkeys(row["metric"] for row in rows))
-        told = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
         points = {row["point"] for row in rows}
         return (
-            f"{told}: censored at {len(points)} points ({_some(points)}), where transfers were "
-            f"under way as runs ended, so that they have no mean and no verdict; {FIX}"
+            f"{shown}: censored at {len(points)} points ({_some(points)}), where transfers were "
+            f"unfinished as runs ended, so that they have no mean and no verdict; {FIX}"
         )
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables that are stored when it is done."""
+        """Return the tables that a finished study stores.
+
+        Returns
+        -------
+        dict of Table
+            By name: ``runs``, ``estimates`` and ``differences``.
+        """
         found = {"runs": self.runs, "estimates": self.estimates}
         if len(self.plan.names) > 1:
             found["differences"] = self.differences
         return found
 
     def scenario(self, point: int, scheme: str | None = None) -> Document:
-        """Return the resolved scenario of a point as it was run; `run` gives its runs again.
+        """Return the resolved scenario of a point; `run` repeats its runs with it.
 
         Parameters
         ----------
         point
             Number of the point.
         scheme
-            Name of the scheme; it may be left out where there is one.
+            Name of the scheme; not needed if there is one.
+
+        Returns
+        -------
+        dict
+            Every field, with the study's settings, seed and replications.
 
         Raises
         ------
         InputError
-            If there is none such, it is not done, or the study is of another version.
+            If there is no such point or scheme, the point is not finished, or another version made
+            the study.
         """
         if self.version != _core.__version__:
             raise InputError(
@@ -195,8 +207,20 @@ class Study:
         return document
 
     def query(self, sql: str) -> Table:
-        """Return a query in SQL over `runs`, `estimates`, `differences` and `points`.
+        """Query the tables `runs`, `estimates`, `differences` and `points` with SQL.
 
+        Parameters
+        ----------
+        sql
+            One query in the dialect of DuckDB.
+
+        Returns
+        -------
+        Table
+            The rows of the answer.
+
+        Examples
+        --------
         >>> study.query('select scheme, avg("flows.mean.goodput_bps") from runs group by 1')
         ... # doctest: +SKIP
         """
@@ -205,11 +229,14 @@ class Study:
         return query(sql, {**self.tables(), "points": self.points})
 
     def to_xarray(self) -> xr.Dataset:
-        """Return the means as an xarray dataset.
+        """Return the means as an xarray dataset; it needs the extra ``xarray``.
 
-        A grid has a dimension for each of its parameters, another design one of points; schemes
-        are a dimension where there are any. Each metric has a variable, and one that ends in
-        ``_ci95``.
+        Returns
+        -------
+        xarray.Dataset
+            A grid has one dimension per parameter; another design has one of points. Schemes are a
+            dimension if there are any. Each metric has a variable, and one named ``..._ci95`` with
+            half the width of its interval. A missing mean is NaN.
         """
         import numpy as np
 
@@ -264,12 +291,12 @@ class Study:
         if len(self.plan.names) > 1:
             for row in self.differences.to_pylist():
                 kept = ("scheme", "over", "metric", "n")
-                told = {name: row[name] for name in kept}
+                entry = {name: row[name] for name in kept}
                 if row["censored"]:
-                    told["censored"] = row["censored"]
+                    entry["censored"] = row["censored"]
                 for name in ("difference", "ratio"):
-                    told[name] = {"mean": row[name], "ci95": row[f"{name}_ci95"]}
-                found[row["point"]].setdefault("differences", []).append(told)
+                    entry[name] = {"mean": row[name], "ci95": row[f"{name}_ci95"]}
+                found[row["point"]].setdefault("differences", []).append(entry)
         return {
             "burstlab": self.version,
             "seed": self.plan.seed,
@@ -296,7 +323,7 @@ class Study:
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """A study was stopped by Ctrl-C; ``study`` holds the points that were done until then."""
+    """Ctrl-C stopped a study; ``study`` holds the points that were finished until then."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -304,12 +331,23 @@ class StudyInterrupted(KeyboardInterrupt):
 
 
 def _some(points: set[int]) -> str:
-    told = ", ".join(str(point) for point in sorted(points)[:5])
-    return f"{told}, ..." if len(points) > 5 else told
+    shown = ", ".join(str(point) for point in sorted(points)[:5])
+    return f"{shown}, ..." if len(points) > 5 else shown
 
 
 def read_study(directory: str | os.PathLike[str]) -> Study:
-    """Read back a study, whether it is done or not; a directory that is none is refused."""
+    """Read a stored study, whether it is finished or not.
+
+    Parameters
+    ----------
+    directory
+        Where `study` or ``burstlab study --out`` wrote.
+
+    Returns
+    -------
+    Study
+        The study, with the points that are finished.
+    """
     where = Path(directory)
     head = store.head_of(where)
     try:

@@ -38,7 +38,7 @@ MOST = 1_000_000
 #: Columns of the tables of a study that a metric or a parameter cannot be called.
 RESERVED = ("point", "scheme", "replication", "seed", "fingerprint", "warmup_s", "warmup_found")
 
-#: What a study decides for all its runs.
+#: Fields that a study sets for all its runs.
 _OWN = {"run.seed": "seed", "run.replications": "replications"}
 
 
@@ -105,7 +105,7 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan that was read and checked, field by field; `scenario` checks its scenarios.
+    """A plan, read and checked field by field; `scenario` checks its scenarios.
 
     Attributes
     ----------
@@ -114,11 +114,12 @@ class Plan:
     files
         The files that settings name.
     designs
-        The designs as written, with their points: what is visited is their product.
+        The designs as written, with their points; the study runs their product.
     points
-        What each point sets.
+        The settings of each point.
     schemes
-        What is compared at each point: settings by name. One without a name where there are none.
+        The schemes that are compared at each point: settings by name. Without schemes, one that
+        has no name.
     seed
         The seed, from which those of all runs follow.
     independent
@@ -226,8 +227,8 @@ class Plan:
         return document
 
     def _where(self, point: int, scheme: str) -> str:
-        told = ", ".join(f"{name} = {value!r}" for name, value in self.points[point].items())
-        where = f"point {point}" + (f": {told}" if told else "")
+        settings = ", ".join(f"{name} = {value!r}" for name, value in self.points[point].items())
+        where = f"point {point}" + (f": {settings}" if settings else "")
         return f"{where}; scheme {scheme}" if scheme else where
 
 
@@ -291,10 +292,10 @@ def read(given: PlanLike) -> Plan:
 def _take_in(
     files: NamedFiles, points: Sequence[design.Point], schemes: Mapping[str, Document]
 ) -> str | None:
-    """Read the files that settings name, so that they go with the plan.
+    """Read the files that settings name, so that they are stored with the plan.
 
-    Returns where code is named that came with the plan, if there is any. What cannot be read is
-    refused where a scenario is made of it.
+    Returns the place of code that came with the plan, if there is any. A file that cannot be read
+    is refused when a scenario is made of it.
     """
     code: str | None = None
     tables = [(f"schemes.{name}." if name else "", table) for name, table in schemes.items()]

@@ -20,7 +20,7 @@ def point_runs(
     Parameters
     ----------
     plan
-        What is run.
+        The plan.
     metrics
         Names of the values that samples have.
     todo
@@ -52,7 +52,7 @@ def point_run(plan: Plan, metrics: Sequence[str], point: int) -> PointRun[Sample
 def _estimates(
     plan: Plan, places: Sequence[int], samples: Sequence[Mapping[str, Sample]]
 ) -> Iterator[Estimate]:
-    """Return what has to be precise; what has no value in some run is not."""
+    """Return the estimates that must be precise; one without a value in some run need not be."""
     for place in places:
         values = {
             name: [math.nan if (v := one[name].values[place]) is None else v for one in samples]

@@ -71,7 +71,7 @@ class Rows:
 
 
 def runs(plan: Plan, rows: Table) -> Table:
-    """Return the table of runs: rows in order, with what each point sets beside its number."""
+    """Return the table of runs: rows in order, with the settings of each point."""
     import numpy as np
 
     from burstlab.storage.columnar.column import of_values
@@ -139,9 +139,9 @@ def groups(plan: Plan, table: Table) -> Iterator[Group]:
 def estimates(plan: Plan, table: Table) -> Table:
     """Return a row for each metric of each scheme at each point: mean, half-width, n, reached.
 
-    ``reached`` is whether the metric is as precise as the plan asks, and null where it does not.
-    ``censored`` is of how many runs the metric is of completion times that nobody knows, for
-    transfers were under way at their end; then it has no mean.
+    ``reached`` is whether the metric is as precise as the plan asks; null if it does not ask.
+    ``censored`` counts the runs in which the metric, a completion time, is unknown because
+    transfers were unfinished at their end; then it has no mean.
     """
     from burstlab.storage.columnar.column import of_values
 

@@ -1,10 +1,10 @@
 """Runs points, as many at a time as there are workers, and hands each over.
 
-It is the one loop of replications that are made until they are precise, for the points of a study
-as for those of a paper's figure.
+This loop runs replications until they are precise, for the points of a study and for those of a
+paper's figure.
 
-What a point's runs are depends on the plan alone. How they are put into tasks depends on how long
-they take and on who is free, and changes no number.
+The runs of a point depend on the plan alone. How they are grouped into tasks depends on their
+duration and on free workers, and changes no number.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Done(Generic[Sample]):
 
 
 class PointRun(Generic[Sample]):
-    """A point under way: what it still needs, and what came back.
+    """A point in progress: the runs that it still needs, and their samples.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class PointRun(Generic[Sample]):
     asking
         Yields the numbers of replications to make next, as `ask_until` does, and takes the samples.
     warmup, warmed
-        How the warm-up is to be found, and what answers the scenarios with one, in s.
+        How the warm-up is to be found, and a function that returns the scenarios with one, in s.
     """
 
     def __init__(
@@ -157,22 +157,22 @@ class _Job(Generic[Sample]):
 
 
 class Running(Generic[Sample]):
-    """Points under way.
+    """Points in progress.
 
     Parameters
     ----------
     point_runs
         The points that are to be run; each is asked for when there is a worker for it.
     do
-        What a worker calls, as `work.work`: with orders, and a monitor where it is one of here.
+        The function that a worker calls, such as `work.work`.
     workers
         Who runs them.
     bound
         The memory that they may take.
     progress
-        How far the whole is; it is kept up to date.
+        Progress of the whole; it is kept up to date.
     runs_of_a_point
-        How many runs a point has at the most.
+        The largest number of runs of a point.
     """
 
     def __init__(

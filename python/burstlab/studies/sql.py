@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: A table, or the parts of one by the label of each, which becomes a column ``result``.
 Source: TypeAlias = "Table | Mapping[str, Table]"
 
-#: What the database may not do from its first moment on.
+#: Settings that restrict the database from the start.
 _SETTINGS: Mapping[str, Any] = {
     "temp_directory": "",
     "autoinstall_known_extensions": False,
@@ -109,7 +109,7 @@ def _refuse_all_but_queries(database: duckdb.DuckDBPyConnection, statement: Any)
 def _named(
     database: duckdb.DuckDBPyConnection, sql: str, sources: Mapping[str, Source]
 ) -> Sequence[str]:
-    """Return the sources that a query names, or all where that cannot be told."""
+    """Return the sources that a query names, or all if they cannot be found in its text."""
     import duckdb
 
     try:

@@ -1,11 +1,11 @@
-"""The directory of a study: what is done is there, whole, whatever happens next.
+"""The directory of a study: finished points are stored there, whole, whatever happens next.
 
 ``plan.toml`` is the plan with all defaults, and ``study.json`` the version and a hash over every
-scenario; both are there before the first run. Points that are done are rows of numbered files in
-``points/``, each written under a hidden name, forced to the disk and renamed. When all are done
-they become ``runs.parquet``, with ``estimates.parquet`` and ``differences.parquet`` beside it, and
-``points/`` goes. ``timing.json`` alone depends on how long things took. ``failed.json`` is there
-where the engine failed at some points, which a resumed study runs again.
+scenario; both are written before the first run. Finished points are rows of numbered files in
+``points/``, each written under a hidden name, forced to the disk and renamed. When all points are
+finished, their rows become ``runs.parquet``. ``estimates.parquet`` and ``differences.parquet`` are
+added, and ``points/`` is removed. Only ``timing.json`` depends on wall time. ``failed.json`` exists
+if the engine failed at some points, which a resumed study runs again.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ _FILES_MAX = 256
 #: The table of all runs, in one file or in those of points.
 _RUNS = "runs"
 
-#: What a study writes besides its plan.
+#: Tables of a study, without its plan.
 _TABLES = (_RUNS, "estimates", "differences")
 _WRITTEN = (
     *("points", *(f"{name}.parquet" for name in _TABLES), sums.NAME, "report.html"),
     *("timing.json", "failed.json"),
 )
 
-#: What gave the directory, and what to do where the disk was full.
+#: The flag that named the directory, and the fix for a full disk.
 _OUT = ("--out", "resume (--resume): points that were done are kept")
 
 #: Differences of plans that an error lists.
@@ -158,8 +158,10 @@ class Directory:
         path = self.path / "failed.json"
         with writing(self.path, *_OUT):
             if failed:
-                told = [{"point": point, "reason": why} for point, why in sorted(failed.items())]
-                put(path, f"{json.dumps(told, indent=2)}\n".encode())
+                failures = [
+                    {"point": point, "reason": why} for point, why in sorted(failed.items())
+                ]
+                put(path, f"{json.dumps(failures, indent=2)}\n".encode())
             else:
                 path.unlink(missing_ok=True)
 
@@ -254,7 +256,7 @@ class Directory:
 
 
 class Memory:
-    """What stands for a directory where nothing is to be written."""
+    """Stands for a directory if nothing is to be written."""
 
     def __init__(self, plan: Plan, metrics: Sequence[str]) -> None:
         self.path: Path | None = None
@@ -352,7 +354,7 @@ def stored_rows(
     directory
         Of the study.
     marks
-        What its tables have to say of themselves.
+        The metadata that its tables must have.
     kinds
         The columns to return, with their types; by default those that are there.
     """
@@ -378,13 +380,13 @@ def stored_rows(
 def changes(before: Document, after: Document) -> list[str]:
     """Tell what differs between two plans or scenarios, field by field."""
     old, new = _leaves(before), _leaves(after)
-    told: list[str] = []
+    changes: list[str] = []
     for path in dict.fromkeys([*old, *new]):
         a, b = old.get(path), new.get(path)
         if a != b:
             was = "was not there" if path not in old else f"was {_short(a)}"
-            told.append(f"{path} {was}, is {'gone' if path not in new else _short(b)}")
-    return told
+            changes.append(f"{path} {was}, is {'gone' if path not in new else _short(b)}")
+    return changes
 
 
 def _leaves(document: Document) -> dict[str, Any]:

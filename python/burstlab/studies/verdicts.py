@@ -1,4 +1,4 @@
-"""What a study says: where schemes differ significantly, and where precision was reached."""
+"""The conclusions of a study: significant differences of schemes, and precision reached."""
 
 from __future__ import annotations
 
@@ -39,13 +39,14 @@ class Versus:
     Attributes
     ----------
     metric, scheme, over
-        Which.
+        The two schemes and the metric.
     higher, lower, undecided, equal
-        At how many points the scheme is significantly higher or lower than the other, nothing was
-        shown, or there is no difference in any run.
+        Numbers of points at which the scheme is significantly higher or lower than the other,
+        nothing was shown, or no run differs.
     censored
-        At how many points nothing is compared: transfers were under way at the end of a run.
+        Number of points at which nothing is compared: transfers were unfinished as a run ended.
     ratios
+        Smallest, median and largest ratio of their means; none where they have none.
         Smallest, middle and largest ratio of their means; none where they have none.
     """
 
@@ -79,8 +80,8 @@ def _tells(study: Study, name: str) -> bool:
 def significance(study: Study) -> NDArray[np.float64]:
     """Return the p-value of each row of its differences, corrected after Holm.
 
-    It is NaN where there is nothing to test: no difference in any run, or fewer than two of them.
-    The p-values are those that ``burstlab results`` tells of the study.
+    It is NaN where there is nothing to test: no run differs, or fewer than two do. The p-values are
+    those that ``burstlab results`` prints for the study.
     """
     import numpy as np
 
@@ -101,7 +102,7 @@ def versus(study: Study, p_holm: NDArray[np.float64]) -> list[Versus]:
     study
         The study.
     p_holm
-        What `significance` answered.
+        The p-values of `significance`.
     """
     import numpy as np
 

@@ -40,7 +40,7 @@ class Warmup:
     ----------
     series
         ``"delivered"``: data delivered to hosts in each interval, in bit/s, from the table
-        ``packets``. ``"active"``: connections under way, from the table ``samples``.
+        ``packets``. ``"active"``: unfinished connections, from the table ``samples``.
     interval
         Length of an interval of ``delivered``, with its unit; empty for a five-hundredth of the
         run.
@@ -204,7 +204,7 @@ def _active(
         raise PlanError(
             "warmup.series",
             "active",
-            "there are no samples of connections under way",
+            "there are no samples of active connections",
             "set run.sample in the scenario of a mesh with [[demand]], or use series = delivered",
         )
     times = np.concatenate([rows["t_ps"] for rows in chunks])

@@ -1,7 +1,6 @@
-"""What a worker does: runs of resolved scenarios, of which only the wanted numbers come back.
+"""The work of a worker: runs of resolved scenarios, of which only the wanted numbers come back.
 
-Workers may be threads of this process or processes anywhere: what goes there and comes back is
-plain data.
+Workers may be threads of this process or processes anywhere, so they exchange plain data.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ class Pilot:
 
 @dataclass(frozen=True)
 class Sample:
-    """What is kept of a run.
+    """The values that are kept of a run.
 
     Attributes
     ----------
     fingerprint
         That of the run.
     simulated_s
-        How long it was.
+        Its simulated length.
     values
-        The metrics in their order; None where there is nothing to tell.
+        The metrics in their order; None where one is missing.
     """
 
     fingerprint: str
@@ -59,12 +58,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Failed:
-    """What became of an order at which the engine failed.
+    """An order at which the engine failed.
 
     Attributes
     ----------
     what, place
-        What failed, and where in its sources.
+        The condition that failed, and its place in the sources.
     """
 
     what: str
@@ -76,22 +75,22 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True)
 class Answer(Generic[Kept]):
-    """What became of some orders.
+    """The outcome of some orders.
 
     Attributes
     ----------
     results
-        For each order what is kept of its runs, or the warm-up that was found; or what failed.
+        For each order its samples, or the warm-up that was found, or the failure.
     runs
-        How many runs that were.
+        The number of runs.
     simulated_s
-        How much time they simulated, those that look for a warm-up left out.
+        Their simulated time, without the pilot runs for a warm-up.
     engine_s
         Wall time within the engine.
     engine_cpu_s
         Of that, time on the processor.
     warnings
-        What the engine found odd, each once.
+        Warnings of the engine, each once.
     """
 
     results: Sequence[Sequence[Kept] | warmup.Found | Failed]
@@ -113,11 +112,11 @@ def work(
     Parameters
     ----------
     version
-        That of who asks; another one here would give other numbers.
+        The version of the caller; another version here would give other numbers.
     paths
         Where the metrics are in the summary of a run.
     orders
-        What to run.
+        The runs to do.
     monitor
         May cancel it all, where it is in the same process.
     """

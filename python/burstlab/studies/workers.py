@@ -25,14 +25,14 @@ _CONNECT = "20s"
 
 @dataclass(frozen=True)
 class Workers:
-    """What takes the tasks of a study.
+    """Runs the tasks of a study.
 
     Attributes
     ----------
     submit
-        Takes a function and its arguments, and answers a future.
+        Takes a function and its arguments, and returns a future.
     count
-        How many tasks are done at a time, as far as is known now.
+        How many tasks run at a time, as far as is known now.
     here
         Whether they are threads of this process, which a monitor reaches.
     task_s
@@ -56,17 +56,17 @@ def threads(jobs: int | None) -> Iterator[Workers]:
 @contextmanager
 def given(client: Any, jobs: int | None) -> Iterator[Workers]:
     """Work where a client of Dask, or anything with the ``submit`` of an executor, says."""
-    told = workers_asked(jobs) if jobs is not None else None
+    given = workers_asked(jobs) if jobs is not None else None
     if hasattr(client, "get_executor"):
 
         def cores() -> int:
-            return told or sum(client.nthreads().values())
+            return given or sum(client.nthreads().values())
 
         # Runs are no function of their arguments alone as Dask means it: it would hash them all.
         executor = client.get_executor(pure=False)
         yield Workers(executor.submit, cores, here=False, task_s=_ELSEWHERE_S)
     elif hasattr(client, "submit"):
-        count = told or getattr(client, "_max_workers", None) or workers_asked(None)
+        count = given or getattr(client, "_max_workers", None) or workers_asked(None)
         yield Workers(client.submit, lambda: count, here=False, task_s=_ELSEWHERE_S)
     else:
         raise TypeError(

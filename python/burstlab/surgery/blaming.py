@@ -46,7 +46,7 @@ class Blame:
         One row per burst that was priced, the dearest in time and then in bytes first: ``burst``,
         ``direction`` as in the table ``bursts``, ``lost_ps`` the instant at which its loss was
         certain, ``cause``, ``node``, ``connections`` aboard; ``bytes`` that connections would have
-        had more at their receivers at the end if it alone had lived, and ``seconds`` that finite
+        had more at their receivers at the end if only it had arrived, and ``seconds`` that finite
         transfers would have taken less, each up to the end of the run; of these
         ``bytes_indirect``, ``seconds_indirect`` of connections with nothing in it; ``different``
         connections fare otherwise, ``different_indirect`` of them with nothing in it. Negative:
@@ -112,7 +112,18 @@ class Blame:
         }
 
     def top(self, count: int = 20) -> list[dict[str, Any]]:
-        """Return the dearest bursts."""
+        """Return the most expensive bursts.
+
+        Parameters
+        ----------
+        count
+            How many.
+
+        Returns
+        -------
+        list of dict
+            One per burst, the highest price first; a missing value is None.
+        """
         return self.prices.head(count).to_pylist()
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -124,6 +135,11 @@ class Blame:
             Where; prices of another run, or of other bursts, are refused.
         force
             Replace these too.
+
+        Returns
+        -------
+        Path
+            The directory.
         """
         from burstlab.storage.directories import PRICES, Room
 
@@ -134,11 +150,22 @@ class Blame:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What tells these prices from others."""
+        """The fields of the question; prices for other fields are not comparable."""
         return {name: self.summary[name] for name in _ASKED}
 
     def write_into(self, room: Room) -> Path:
-        """Write them into a directory that is held already."""
+        """Write the prices into a directory that is locked already.
+
+        Parameters
+        ----------
+        room
+            The directory.
+
+        Returns
+        -------
+        Path
+            Its path.
+        """
         from burstlab.storage.files import put
         from burstlab.storage.parquet import write_file, writing
         from burstlab.storage.sums import FIELD, sealed, sum_of
@@ -188,19 +215,19 @@ def blame(
     resume: bool = False,
     progress: Progress | None = None,
 ) -> Blame:
-    """Price the bursts that a run has lost, each by sparing it alone.
+    """Price each lost burst of a run: the bytes that its loss cost all connections.
 
-    A price is exact: the run is cloned just before the loss and goes on to its end. Where a
-    horizon is given, both runs end so long after the loss, and what a loss brings about later is
-    not in its price.
+    A price is exact: the run is cloned just before the loss, and the clone, in which this one burst
+    arrives, runs to the end. With a horizon both runs end that long after the loss, and the price
+    leaves out later effects.
 
     Parameters
     ----------
     given
         A result, or the directory of one; a scenario, or the file of one.
     flow
-        Price the bursts alone that had packets or ACKs of this flow, from 0; a price is still what
-        the loss cost all connections.
+        Price only bursts that had packets or ACKs of this flow, from 0. A price still counts all
+        connections.
     sample
         Price so many of the lost bursts, drawn by the seed; by default all.
     horizon
@@ -210,12 +237,17 @@ def blame(
     jobs
         Runs at a time; by default one for each processor. It changes no number.
     out
-        Directory to write to: ``prices.parquet``, ``blame.json``, and while it goes on the prices
+        Directory to write to: ``prices.parquet``, ``blame.json``, and in the meantime the prices
         that are known.
     resume
-        Go on with the prices that ``out`` holds, however that ended.
+        Continue with the prices in ``out``, however that run ended.
     progress
         Called with the share done, 0 to 1.
+
+    Returns
+    -------
+    Blame
+        The prices, one row per burst, and their sums.
 
     Raises
     ------
@@ -255,7 +287,7 @@ def blame(
         "priced": len(places),
         "horizon_s": horizon_ps * 1e-12 if horizon_ps is not None else None,
     }
-    assert tuple(asked) == _ASKED, "the question is told by other fields"
+    assert tuple(asked) == _ASKED, "the question has other fields"
     if out is not None:
         refuse_prices(Path(out), asked if resume else {})
     with Ledger.at(out, _marks(run, lost, horizon_ps), resume=resume) as ledger:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: What of a packet is compared: which it is, when it was sent, and what became of it.
+#: Columns of a packet that are compared: its identity, when it was sent, and its fate.
 _OF_A_PACKET = ("kind", "seq", "transmission", "sent_ps", "delivered_ps", "fate")
 
-#: What tells a burst from others in two runs: a number is given as a burst is begun.
+#: Columns that identify a burst in both runs; its number depends on when it was begun.
 _OF_A_BURST = ("direction", "from", "to", "opened_ps", "closed_ps", "packets", "bytes")
 
-#: What became of it.
+#: Columns of its fate.
 _FATE = ("fate", "cause", "node", "lost_ps", "arrived_ps")
 
 #: Counts of a connection, as the first and the other run have them.
@@ -42,7 +42,7 @@ class Two(Protocol):
 
     @property
     def operations(self) -> Sequence[Mapping[str, Any]]:
-        """What came of each operation."""
+        """The outcome of each operation."""
         ...
 
     @property
@@ -257,7 +257,7 @@ def _bursts(first: Result, other: Result) -> Iterator[dict[str, Any]]:
 
 
 def _named(rows: Sequence[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return bursts by what tells them apart; of several alike the first, the second, ..."""
+    """Return bursts by their identity; equal ones are numbered: the first, the second, ..."""
     alike: Counter[tuple[Any, ...]] = Counter()
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: row["burst"]):

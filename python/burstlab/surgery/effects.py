@@ -1,11 +1,11 @@
-"""What came of an operation, in words."""
+"""The outcome of an operation, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from burstlab.surgery.operations import told
+from burstlab.surgery.operations import named
 
 _NOTHING = {
     "spare": "it is not lost, so that there is nothing to spare and nothing changes",
@@ -14,7 +14,7 @@ _NOTHING = {
     "convert": "it needs no other wavelength than it has",
 }
 
-#: What to name instead, where an operation changed nothing.
+#: The fix for an operation that changed nothing.
 _FIX = {
     "spare": "name one whose fate in the table bursts is lost",
     "kill": "name one whose fate in the table bursts is delivered",
@@ -43,17 +43,17 @@ _CAUSES = {
 
 
 def warnings(entries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a warning for each operation that changed nothing in any run, with what to name.
+    """Return a warning for each operation that changed nothing in any run, with its fix.
 
     Parameters
     ----------
     entries
-        What came of operations, as of `sentence`, in one replication or in several.
+        Outcomes of operations, as in `sentence`, of one replication or of several.
     """
     idle: dict[str, str] = {}
     done: set[str] = set()
     for entry in entries:
-        name, absent = told(entry), entry["effect"] == "absent"
+        name, absent = named(entry), entry["effect"] == "absent"
         if entry["effect"] == "done":
             done.add(name)
             continue
@@ -70,7 +70,7 @@ def sentence(entry: Mapping[str, Any]) -> str:
     entry
         One of ``operations`` of a `WhatIf`, or of ``surgery`` of a summary.
     """
-    name, operation = told(entry), entry["operation"]
+    name, operation = named(entry), entry["operation"]
     if entry["effect"] == "absent":
         return f"{name}: the run has no such burst"
     if entry["effect"] == "nothing":

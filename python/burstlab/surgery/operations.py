@@ -9,7 +9,7 @@ from burstlab import _core
 from burstlab.errors import InputError
 from burstlab.loading import Document
 
-#: A burst: its number, ``"ack:7"`` on the way back of a path, or ``"all"``.
+#: A burst: its number, ``"ack:7"`` for a burst of ACKs on a path, or ``"all"``.
 Burst: TypeAlias = int | str
 
 _PATH = "path"
@@ -65,12 +65,12 @@ def delays(given: Iterable[str]) -> dict[Burst, str]:
 
 
 def operated(resolved: Document, more: Iterable[Document]) -> Document:
-    """Return a scenario with operations beside those that it has."""
+    """Return a scenario with operations added to its own."""
     return {**resolved, "surgery": [*resolved.get("surgery", []), *more]}
 
 
-def told(entry: Mapping[str, Any]) -> str:
-    """Name an entry of ``[[surgery]]``, or what came of it, such as ``spare 4711``."""
+def named(entry: Mapping[str, Any]) -> str:
+    """Name an entry of ``[[surgery]]``, or its outcome, such as ``spare 4711``."""
     burst = entry.get("burst")
     back = "ack:" if entry.get("direction") == "ack" else ""
     name = f"{back}{burst}" if burst is not None else f"{back}all"

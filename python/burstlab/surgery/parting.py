@@ -1,4 +1,4 @@
-"""What if this burst had lived: a run, and the same run with operations on its bursts."""
+"""What if this burst had arrived: a run, and the same run with operations on its bursts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from burstlab.running.checkpoints import Keeper
 from burstlab.running.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.running.worker_pool import UnderWay, threads
 from burstlab.storage.directories import WHAT_IF, Room, holds
-from burstlab.surgery.operations import Burst, entries, operated, told
+from burstlab.surgery.operations import Burst, entries, named, operated
 from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import TRACES, Recorded, Table
 
@@ -34,23 +34,23 @@ _EARLIER = ("connections.parquet", "bursts.parquet")
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Two runs that are one until a burst is operated on.
+    """Two runs that are the same until an operation on a burst.
 
     Attributes
     ----------
     first
-        The run as it is. Its tables begin where the two part.
+        The original run. Its tables begin where the two runs part.
     other
-        The same with the operations, which its scenario lists under ``surgery``.
+        The run with the operations, which its scenario lists under ``surgery``.
     operations
-        What came of each: ``effect`` is ``"done"``, ``"nothing"`` or ``"absent"``.
+        The outcome of each: ``effect`` is ``"done"``, ``"nothing"`` or ``"absent"``.
     parted_s
-        Simulated time at which they part, a little before the first burst that is operated on is
-        closed.
+        Simulated time at which they part, shortly before the first of these bursts is closed.
     reached
-        How far each connection came, in the first and in the other: ``id``, ``bytes`` in order at
-        its receiver, ``until_ps`` when all of a finite transfer was there, or the end of the run.
+        The progress of each connection in both runs: ``id``, ``bytes`` in order at its receiver,
+        and ``until_ps``, when a finite transfer was complete, or the end of the run.
     wall_s
+        The wall time of both, in seconds.
         How long it took.
     """
 
@@ -109,17 +109,22 @@ class WhatIf:
         }
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write both runs (``first``, ``other``) and how they differ.
+        """Write both runs (``first``, ``other``) and their differences.
 
-        That is ``different_connections.parquet``, ``different_bursts.parquet`` and
-        ``what-if.json``. All of them take their places together.
+        The differences are ``different_connections.parquet``, ``different_bursts.parquet`` and
+        ``what-if.json``. All files take their places together.
 
         Parameters
         ----------
         directory
-            Where; a pair of runs that is there is refused, as is anything else.
+            Where; another pair of runs there is refused, as is anything else.
         force
-            Replace such a pair.
+            Replace another pair.
+
+        Returns
+        -------
+        Path
+            The directory.
         """
         from burstlab.storage.files import put
         from burstlab.storage.parquet import write_file, writing
@@ -165,10 +170,10 @@ def what_if(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> WhatIf:
-    """Run a scenario up to some bursts, and from there twice: as it is, and with these operated on.
+    """Run a scenario up to some bursts, and from there twice: as it is and with operations.
 
-    All randomness is that of one run, so that what differs, differs for these bursts alone. What
-    each operation does to a path, a mesh and a slotted network is said in `burstlab.Surgery`.
+    Both runs have the same random numbers, so every difference follows from these bursts.
+    `burstlab.Surgery` defines each operation on a path, in a mesh and in a slotted network.
 
     Parameters
     ----------
@@ -178,7 +183,7 @@ def what_if(
         Bursts by their number in the tables ``bursts`` and ``packets`` (of slots: of the optical
         packet), ``"ack:7"`` for those with ACKs on a path, ``"all"`` for every one.
     delay
-        By burst, by how much later it lands, such as ``{4711: "2 ms"}``.
+        The extra delay of each burst, such as ``{4711: "2 ms"}``.
     until
         Simulated time at which both end, such as ``"5 s"``; by default the end of the run.
     seed
@@ -186,22 +191,27 @@ def what_if(
     replication
         Which replication; by default the first.
     trace
-        Tables to record from where the two part: any of ``"packets"``, ``"bursts"``, ``"cwnd"``,
-        ``"ledger"``; without packets no first different packet is found, without bursts no burst
-        that fares otherwise.
+        Tables to record once the two runs part: any of ``"packets"``, ``"bursts"``, ``"cwnd"``,
+        ``"ledger"``. Without packets the first different packet is unknown, without bursts the
+        whose fate differs.
     checkpoint
-        File of a checkpoint to go on from, which has to be before these bursts; where there is
-        none yet, one is written where the two part.
+        File of a checkpoint to start from, taken before these bursts. If the file does not exist, a
+        checkpoint is written to it where the two runs part.
     progress
         Called with the share done, 0 to 1.
+
+    Returns
+    -------
+    WhatIf
+        Both runs, and their differences.
 
     Raises
     ------
     ScenarioError
         If a field of the scenario is wrong.
     InputError
-        If a burst is not in the run, a result is of another version, or a checkpoint of another
-        run or behind the bursts.
+        If a burst is not in the run, another version made the result, or a checkpoint is of another
+        run or later than the bursts.
     """
     run = source(given, seed=seed, replication=replication)
     more = entries(spare=spare, kill=kill, convert=convert, delay=delay)
@@ -229,7 +239,7 @@ def what_if(
     for one in done:
         if one["effect"] == "absent" and until is not None:
             raise InputError(
-                f"{told(one)}: it is not closed by {until}, where --until ends the run\n"
+                f"{named(one)}: it is not closed by {until}, where --until ends the run\n"
                 "  fix: leave out --until, or write a later time"
             )
         if one["effect"] == "absent":
@@ -302,7 +312,7 @@ def _parted(
 
 def _later(run: Source, more: Sequence[Document], parted_ps: int, until_ps: int) -> InputError:
     """Return the error of bursts of which one comes behind the end that was asked for."""
-    names = ", ".join(map(told, more))
+    names = ", ".join(map(named, more))
     one = "it comes" if len(more) == 1 else "one of them comes"
     return InputError(
         f"{names}: {one} later, after {parted_ps * 1e-12:.6g} s of {run.name}, and --until ends "
@@ -313,7 +323,7 @@ def _later(run: Source, more: Sequence[Document], parted_ps: int, until_ps: int)
 
 def _absent(run: Source, entry: Mapping[str, Any], has: str) -> InputError:
     return InputError(
-        f"{told(entry)}: there is no such burst in replication {run.replication} of {run.name}"
+        f"{named(entry)}: there is no such burst in replication {run.replication} of {run.name}"
         f"{has}\n  fix: name one of the table bursts of that run"
     )
 

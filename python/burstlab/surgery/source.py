@@ -28,7 +28,7 @@ class Source:
     fingerprint
         That of the run, if it was made before and to its end.
     name
-        What it was given as.
+        How the user named it.
     """
 
     resolved: Document

@@ -52,12 +52,12 @@ def read(
         NetworkX and D3 write it, or GNPy), ``.xml`` (SNDlib), ``.txt`` (SNDlib's native format or
         a list of edges), ``.csv`` (a list of edges), ``.graph`` (REPETITA) or ``.toml``.
     lengths
-        What becomes of a link that has neither a length nor two ends with coordinates.
-        ``"placed"``: a node without coordinates lies between its neighbours, if two of them have
-        some; else the link is as long as the median of the others. ``"hop"``: it is as long as
-        that median. Where no length is known at all it is 100 km. ``"given"``: it is an error.
+        The length of a link that has neither a length nor two ends with coordinates.
+        ``"placed"``: a node without coordinates is placed between its neighbours, if two of them
+        have some; else the link gets the median length of the others. ``"hop"``: it gets that
+        median. If no length is known at all, it is 100 km. ``"given"``: it is an error.
     reader
-        Answers what the file holds.
+        Returns the content of the file.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def read(
     Warns
     -----
     ScenarioWarning
-        For what was assumed, left out or put together, with the names of the nodes.
+        For assumptions, omissions and merged links, with the names of the nodes.
     """
     found, said = joined.tables(*_parts(path, reader), lengths)
     for text in said:
@@ -111,14 +111,14 @@ def _parts(path: str | os.PathLike[str], reader: Reader = named_bytes) -> tuple[
 
 
 def expand(document: dict[str, Any], files: NamedFiles) -> None:
-    """Put what ``network.file`` says in the place of the name of the file.
+    """Replace the name of ``network.file`` by its content.
 
     Parameters
     ----------
     document
-        A scenario; changed in place. Left alone where the engine has to refuse it anyway.
+        A scenario; changed in place. Left unchanged if the engine has to refuse it anyway.
     files
-        What it names.
+        The files that it names.
     """
     network = document.get("network")
     if not isinstance(network, dict) or not isinstance(network.get("file"), str):

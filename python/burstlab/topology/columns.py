@@ -10,7 +10,7 @@ from burstlab.topology.parts import Part, Parts, decoded, number, refuse
 _FROM = ("from", "source", "src", "node1", "origin")
 _TO = ("to", "target", "dst", "dest", "destination", "node2")
 
-#: What may head a column of ends.
+#: Titles of columns of ends.
 ENDS = {*_FROM, *_TO}
 
 _KM = ("length_km", "km", "length", "distance", "dist")

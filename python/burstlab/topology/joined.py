@@ -29,7 +29,7 @@ _NAMED = 8
 
 @dataclass(slots=True)
 class Fibres:
-    """What joins two nodes: parallel fibres that are alike.
+    """The connection of two nodes: parallel fibres of equal properties.
 
     Parameters
     ----------
@@ -193,18 +193,18 @@ class _Joining:
         everything = {node.ends[0] for node in self.parts.nodes}
         if self.parts.exact:
             return everything  # the engine says what is not connected
-        beside: dict[str, list[str]] = {node.ends[0]: [] for node in self.parts.nodes}
+        neighbours: dict[str, list[str]] = {node.ends[0]: [] for node in self.parts.nodes}
         for one in fibres:
             for a, b in (one.ends, one.ends[::-1]):
-                beside[a].append(b)
+                neighbours[a].append(b)
         largest: set[str] = set()
-        left = dict.fromkeys(beside)  # in the order of the file
+        left = dict.fromkeys(neighbours)  # in the order of the file
         while left:
-            reached = _reached(next(iter(left)), beside)
+            reached = _reached(next(iter(left)), neighbours)
             left = dict.fromkeys(name for name in left if name not in reached)
             if len(reached) > len(largest):
                 largest = reached
-        out = [self.names[name] for name in beside if name not in largest]
+        out = [self.names[name] for name in neighbours if name not in largest]
         if out:
             self.warn(f"nodes that no link joins to the largest part are left out: {listed(out)}")
         return largest
@@ -221,14 +221,14 @@ class _Joining:
                 forth[a].append(b)
                 back[b].append(a)
         first = nodes[0].ends[0]
-        for ways in (forth, back):
-            reached = _reached(first, ways)
-            apart = [(first, name) for name in ways if name not in reached]
+        for links in (forth, back):
+            reached = _reached(first, links)
+            apart = [(first, name) for name in links if name not in reached]
             if apart:
-                a, b = apart[0] if ways is forth else apart[0][::-1]
+                a, b = apart[0] if links is forth else apart[0][::-1]
                 self.warn(
-                    f"links lead one way, and no path leads from {self.names[a]} to "
-                    f"{self.names[b]}; write an undirected graph if they lead both ways"
+                    f"links have one direction, and no path leads from {self.names[a]} to "
+                    f"{self.names[b]}; write an undirected graph if they have both directions"
                 )
                 return
 
@@ -356,10 +356,10 @@ class _Joining:
         return words[word]
 
 
-def _reached(first: str, beside: Mapping[str, list[str]]) -> set[str]:
+def _reached(first: str, neighbours: Mapping[str, list[str]]) -> set[str]:
     reached, ahead = {first}, [first]
     while ahead:
-        for name in beside[ahead.pop()]:
+        for name in neighbours[ahead.pop()]:
             if name not in reached:
                 reached.add(name)
                 ahead.append(name)

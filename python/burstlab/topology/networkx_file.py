@@ -16,7 +16,7 @@ def graphml(file: str, content: bytes) -> Parts:
     import networkx
 
     found = _read(file, "GraphML", lambda: networkx.read_graphml(io.BytesIO(content)))
-    # NetworkX makes a node of whatever an edge names; that is an error, told where the edge is.
+    # NetworkX makes a node of any name in an edge; this is an error, reported with the edge.
     listed = {
         one.get("id") for one in ElementTree.fromstring(content).iter() if one.tag.endswith("node")
     }

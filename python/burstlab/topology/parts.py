@@ -12,7 +12,7 @@ from burstlab.errors import ScenarioError
 
 @dataclass(slots=True)
 class Part:
-    """A node or a link as a file has it.
+    """A node or a link of a file.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Part:
     ends
         The identifier of a node, or the two of a link.
     attributes
-        What else is said of it.
+        Its further attributes.
     one_way
         Of a link: whether it leads from its first end to its second only.
     """
@@ -63,11 +63,11 @@ def refuse(file: str, where: str, value: object, problem: str, fix: str) -> Scen
     where
         The place in it, such as a line; may be empty.
     value
-        What stands there; may be empty.
+        The value there; may be empty.
     problem
-        What is wrong with it.
+        Why it is wrong.
     fix
-        What to write instead.
+        The correction.
     """
     return ScenarioError(f"{file}, {where}" if where else file, value, problem, fix)
 

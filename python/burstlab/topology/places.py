@@ -87,15 +87,15 @@ def fill(places: Places, parts: Parts) -> None:
     A node needs two such neighbours at least, or it would lie on top of the only one. Nodes that
     were placed count for the next ones, in rounds, so that the order of the file does not matter.
     """
-    beside: dict[str, list[str]] = {node.ends[0]: [] for node in parts.nodes}
+    neighbours: dict[str, list[str]] = {node.ends[0]: [] for node in parts.nodes}
     for link in parts.links:
         a, b = link.ends
-        if a != b and a in beside and b in beside:
-            beside[a].append(b)
-            beside[b].append(a)
+        if a != b and a in neighbours and b in neighbours:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
     while True:
         found: dict[str, Point] = {}
-        for name, others in beside.items():
+        for name, others in neighbours.items():
             if name in places.points:
                 continue
             points = {other: places.points[other] for other in others if other in places.points}

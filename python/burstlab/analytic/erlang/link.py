@@ -89,7 +89,7 @@ def erlang_b_load(
     # B is at most A^W/W!, which gives the least load that may lose so much.
     least = np.log(target) + np.vectorize(math.lgamma, otypes=[float])(count + 1.0)
     low = np.exp(least / count) * (1 - SLACK)
-    # What is carried, A (1 - B), is at most one Erlang a wavelength.
+    # The carried load, A (1 - B), is at most one Erlang per wavelength.
     high = count / (1 - target)
     low = np.minimum(low, high)
     for _ in range(BISECTIONS):

@@ -7,14 +7,14 @@ of UDP changes and TCP fills the rest of a link. One flow or flows in step, or m
 
 UDP goes from a to b, both uniform over [0, c], c = C R, and independent. Formulas are corrected
 where the print is wrong; ``as_printed=True`` gives the paper's own. `docs/errata.md` lists both
-with the evidence. Rates are in bit/s, times in s, sizes in bits, windows in segments; what is lost
-or waits is in optical packets, of one segment each. Every argument may be an array; arguments are
+with the evidence. Rates are in bit/s, times in s, sizes in bits, windows in segments. Losses and
+queues are in optical packets, of one segment each. Every argument may be an array; arguments are
 broadcast together, and scalars give numpy scalars.
 
-Limitations: a change finds TCP in congestion avoidance with all its window used, at a uniform
-phase; the next change comes when its losses are over; the core has no buffers; the edge router
-slows down by just what is too much; out of step, flows go on halving at their usual pace, however
-much is lost.
+Limitations: a change finds TCP in congestion avoidance with its whole window in use, at a uniform
+phase. The next change comes when its losses are over. The core has no buffers. The edge router
+slows down by exactly the excess. Out of step, flows halve at their usual rate, however many packets
+are lost.
 """
 
 from burstlab.analytic.lu_hunter.arguments import PACKET_BITS

@@ -145,7 +145,7 @@ def mean_loss(
 @declared(
     "Ratio",
     f"{PAPER}, equation (2)",
-    as_printed="All as printed: P(B|a) of (5) beside L_i with (6).",
+    as_printed="All as printed: P(B|a) of (5) together with L_i with (6).",
 )
 def loss_rate(
     capacity_bps: Capacity,

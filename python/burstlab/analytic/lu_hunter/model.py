@@ -133,16 +133,16 @@ def _edge(settings: Mapping[str, float]) -> dict[str, Quantity]:
 
 def _times(settings: Mapping[str, float]) -> dict[str, Quantity]:
     rtt = settings["rtt"]
-    way: dict[str, Any] = _way(settings)
+    geometry: dict[str, Any] = _geometry(settings)
     return {
-        "exposure": number(path.exposure(rtt, **way), "s", "V.D.1", "2T, without DLCC"),
+        "exposure": number(path.exposure(rtt, **geometry), "s", "V.D.1", "2T, without DLCC"),
         "exposure_controlled": number(
-            path.exposure(rtt, control=True, **way), "s", "V.D.2", "2 T_1, with DLCC"
+            path.exposure(rtt, control=True, **geometry), "s", "V.D.2", "2 T_1, with DLCC"
         ),
         "buffering_without_acks": number(
-            path.buffering(rtt, ops_acks=False, **way), "s", "V.D.2", "2T - 2 T_1"
+            path.buffering(rtt, ops_acks=False, **geometry), "s", "V.D.2", "2T - 2 T_1"
         ),
-        "buffering": number(path.buffering(rtt, **way), "s", "V.D.2", "2 T_0, with OPS ACKs"),
+        "buffering": number(path.buffering(rtt, **geometry), "s", "V.D.2", "2 T_0, with OPS ACKs"),
     }
 
 
@@ -215,8 +215,8 @@ def _windows(settings: Mapping[str, float]) -> dict[str, Quantity]:
 def _losses(settings: Mapping[str, float]) -> dict[str, Quantity]:
     link = settings["capacity"], settings["share"]
     route = (*link, settings["rtt"])
-    way: dict[str, Any] = _way(settings)
-    sized: dict[str, Any] = {**way, "packet_bits": settings["packet"]}
+    geometry: dict[str, Any] = _geometry(settings)
+    sized: dict[str, Any] = {**geometry, "packet_bits": settings["packet"]}
 
     def both(function: Any, *arguments: float, **options: Any) -> tuple[Any, Any]:
         return function(*arguments, **options), function(*arguments, **options, as_printed=True)
@@ -224,8 +224,8 @@ def _losses(settings: Mapping[str, float]) -> dict[str, Quantity]:
     excess, excess_printed = both(in_step.excess, settings["udp"], *link)
     lost, lost_printed = both(in_step.mean_loss, *route, **sized)
     kept, kept_printed = both(in_step.mean_loss, *route, control=True, **sized)
-    rate, rate_printed = both(in_step.loss_rate, *link, **way)
-    low, low_printed = both(in_step.loss_rate, *link, control=True, **way)
+    rate, rate_printed = both(in_step.loss_rate, *link, **geometry)
+    low, low_printed = both(in_step.loss_rate, *link, control=True, **geometry)
     first, first_printed = both(in_step.edge_buffer, *route, ops_acks=False, **sized)
     second, second_printed = both(in_step.edge_buffer, *route, **sized)
     return {
@@ -258,7 +258,7 @@ def _losses(settings: Mapping[str, float]) -> dict[str, Quantity]:
             "",
             "(2)",
             "the same; printed is corrected but for P(B|a) twice",
-            in_step.loss_rate(*link, weight="twice", **way),
+            in_step.loss_rate(*link, weight="twice", **geometry),
         ),
         "loss_rate_controlled": number(low, "", "(2), V.D.2", "P_L with DLCC", low_printed),
         "edge_buffer_without_acks": number(
@@ -271,7 +271,7 @@ def _losses(settings: Mapping[str, float]) -> dict[str, Quantity]:
 def _crowd(settings: Mapping[str, float]) -> dict[str, Quantity]:
     link = settings["capacity"], settings["share"]
     point = (settings["udp"], *link)
-    sized: dict[str, Any] = {**_way(settings), "packet_bits": settings["packet"]}
+    sized: dict[str, Any] = {**_geometry(settings), "packet_bits": settings["packet"]}
     route = (*link, settings["rtt"])
     size: dict[str, Any] = {"packet_bits": settings["packet"]}
     rise = float(out_of_step.mean_rise(*point, given_rise=True))
@@ -327,5 +327,5 @@ def _crowd(settings: Mapping[str, float]) -> dict[str, Quantity]:
     }
 
 
-def _way(settings: Mapping[str, float]) -> dict[str, float]:
+def _geometry(settings: Mapping[str, float]) -> dict[str, float]:
     return {"core_ratio": settings["core_ratio"], "near": settings["near"]}

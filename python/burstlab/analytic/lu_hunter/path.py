@@ -31,7 +31,7 @@ class Delays(NamedTuple):
     "In s, in the shape of the arguments broadcast together", f"{PAPER}, Fig. 1 and section VI"
 )
 def delays(rtt_s: Rtt, core_ratio: CoreRatio = 0.5, near: Near = 0.5) -> Delays:
-    """Delays of the four parts of the way.
+    """Delays of the four parts of the path.
 
     Examples
     --------
@@ -51,8 +51,8 @@ def exposure(
     rtt_s: Rtt, *, control: Control = False, core_ratio: CoreRatio = 0.5, near: Near = 0.5
 ) -> FloatArray:
     """How long the switch is sent too much: a round trip 2T, with DLCC 2 T_1."""
-    way = delays(rtt_s, core_ratio, near)
-    return 2 * way.t1_s if control else 2 * (way.t0_s + way.t1_s + way.t2_s + way.t3_s)
+    parts = delays(rtt_s, core_ratio, near)
+    return 2 * parts.t1_s if control else 2 * (parts.t0_s + parts.t1_s + parts.t2_s + parts.t3_s)
 
 
 @declared("Seconds", f"{PAPER}, V.D.2")
@@ -60,5 +60,5 @@ def buffering(
     rtt_s: Rtt, *, ops_acks: OpsAcks = True, core_ratio: CoreRatio = 0.5, near: Near = 0.5
 ) -> FloatArray:
     """How long the edge router is sent too much with DLCC: 2 T_0, without OPS ACKs 2T - 2 T_1."""
-    way = delays(rtt_s, core_ratio, near)
-    return 2 * way.t0_s if ops_acks else 2 * (way.t0_s + way.t2_s + way.t3_s)
+    parts = delays(rtt_s, core_ratio, near)
+    return 2 * parts.t0_s if ops_acks else 2 * (parts.t0_s + parts.t2_s + parts.t3_s)

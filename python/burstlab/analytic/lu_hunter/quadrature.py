@@ -28,7 +28,7 @@ def over_udp(
     most
         Largest rate c of UDP in bit/s, above 0.
     arguments
-        What `of` takes behind a; broadcast together with `most`.
+        The further arguments of `of`; broadcast together with `most`.
     until
         Where `of` becomes zero and stays so, in [0, `most`]; by default `most`.
 

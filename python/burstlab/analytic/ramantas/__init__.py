@@ -7,7 +7,7 @@ by window; the rest is what its numbers follow from. Where text or print contrad
 argument may be an array, except where one number is asked for; arguments are broadcast together.
 
 Limitations: flows that lose nothing and stay in slow start; an access link that sends without a
-gap; a round lasts the path there and back and one assembly time each way.
+gap; a round lasts the propagation there and back, and one assembly time in each direction.
 """
 
 from burstlab.analytic.ramantas.assembly import (

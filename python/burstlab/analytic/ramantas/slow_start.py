@@ -1,4 +1,4 @@
-"""Rounds of a flow in slow start, through a burstifier each way."""
+"""Rounds of a flow in slow start, through one burstifier in each direction."""
 
 from __future__ import annotations
 

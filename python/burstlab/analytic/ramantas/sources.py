@@ -146,7 +146,7 @@ def lost_bursts(
     mode = min(bursts, int((bursts + 1) * loss))
     reach = int(40 * spread) + 560
     lost = np.arange(max(0, mode - reach), min(bursts, mode + reach) + 1)
-    # The chance of each beside that of the first, by the ratio of neighbours: none is ever 0.
+    # The chance of each relative to the first, by the ratio of neighbours: none is ever 0.
     steps = np.log((bursts - lost[1:] + 1.0) / lost[1:]) + (math.log(loss) - math.log1p(-loss))
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     chances = np.exp(logs - logs.max())

@@ -1,4 +1,4 @@
-"""What the paper states, and what its numbers imply of what it does not."""
+"""Statements of the paper, and values that follow from its numbers."""
 
 from __future__ import annotations
 

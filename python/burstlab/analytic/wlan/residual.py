@@ -1,4 +1,4 @@
-"""What retries leave of the errors of frames."""
+"""The errors of frames that are left after retries."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def bianchi(
     """
     others = stations - 1
     low, high = 0.0, 1.0
-    # What a station's own rule asks for falls with p, what the others make of it rises.
+    # The rate of a station's own rule falls with p; the rate that the others cause rises.
     for _ in range(100):
         p = (low + high) / 2
         if not low < p < high:

@@ -25,7 +25,7 @@ PACKET = Argument("Size of a packet", "bytes", at_least=1)
 
 @dataclass(frozen=True)
 class Timing:
-    """What the frames of a cell take.
+    """The durations of the frames of a cell.
 
     Parameters
     ----------

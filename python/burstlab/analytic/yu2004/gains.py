@@ -52,7 +52,7 @@ FIG5_POINTS = 51
 
 
 class Fig5a(NamedTuple):
-    """What Fig. 5(a) draws: two ratios of BTCP to TCP where W_m is never reached."""
+    """The curves of Fig. 5(a): two ratios of BTCP to TCP where W_m is never reached."""
 
     p: FloatArray
     """Probability that a burst is lost, shape (n,)."""
@@ -63,7 +63,7 @@ class Fig5a(NamedTuple):
 
 
 class Fig5b(NamedTuple):
-    """What Fig. 5(b) draws: the throughput ratio where W_m is reached."""
+    """The curve of Fig. 5(b): the throughput ratio where W_m is reached."""
 
     p: FloatArray
     """Probability that a burst is lost, shape (n,)."""

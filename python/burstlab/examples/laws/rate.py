@@ -6,8 +6,8 @@ from burstlab.control import CongestionControl, Event
 class Rate(CongestionControl):
     """Sends as fast as data have lately arrived, and now and then a quarter faster to see.
 
-    The rate is the largest of the last ten round trips; the window, twice what is then under way,
-    is a bound only. A loss says nothing.
+    The rate is the largest of the last ten round trips. The window is only a bound: twice the data
+    in flight at this rate. The law ignores losses.
     """
 
     rules_slow_start = True

@@ -1,4 +1,4 @@
-"""The program of quinn.toml in a kernel, beside the same crate as a value, over some seeds.
+"""The program of quinn.toml in a kernel, compared with the same crate as a value, for some seeds.
 
 Usage: python examples/live/quinn.py [SEEDS] [OUT] [LOSS]; prints means with 95 % intervals, and
 draws the windows of the first seed; LOSS is another share of bursts to lose. It needs a kernel

@@ -41,9 +41,9 @@ def check(text: str, state: Mapping[str, Any], variables: dict[str, Any]) -> Non
     text
         The code.
     state
-        What ``tcpi_*`` and the names of the kernel stand for.
+        The values of ``tcpi_*`` and of the names of the kernel.
     variables
-        What the script has assigned; assignments are added.
+        The variables of the script; assignments are added.
 
     Raises
     ------

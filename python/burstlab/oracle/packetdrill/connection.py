@@ -1,7 +1,7 @@
 """One TCP connection of the host: its opening and its release (RFC 9293), and what it exchanges.
 
-What is sent when, and how the window stands, is the sender's of the engine (`outgoing`); here is
-what surrounds it: options, the states of a connection, ACKs of what arrives, time stamps.
+The sender of the engine (`outgoing`) decides what is sent when, and the state of the window. This
+module has the rest: options, the states of a connection, ACKs of arrivals, time stamps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ State = Literal[
     "time-wait",
 ]
 
-#: What an interface carries, and what a peer takes that names no segment size (RFC 9293 3.7.1).
+#: The largest segment of an interface, and that of a peer that names none (RFC 9293 3.7.1).
 _DEVICE_MSS = 1_460
 _DEFAULT_MSS = 536
 #: A time stamp with its padding (RFC 7323 appendix A).
@@ -49,11 +49,11 @@ class Connection:
     Attributes
     ----------
     state
-        Where it stands in the diagram of RFC 9293.
+        Its state in the diagram of RFC 9293.
     incoming
-        What it has received.
+        The receiving side.
     outgoing
-        What it sends, once it is open.
+        The sending side, once it is open.
     reset
         Whether the other side ended it.
     """
@@ -162,7 +162,7 @@ class Connection:
         """The segment size that it asks for."""
         return self.mss_limit
 
-    # What arrives.
+    # Arrivals.
 
     def take(self, now: int, packet: Packet) -> None:
         """Take a packet."""
@@ -284,7 +284,7 @@ class Connection:
             }
             self.state = follows.get(self.state, self.state)
 
-    # What leaves.
+    # Departures.
 
     def write(self, now: int, count: int, *, more: bool = False, record: bool = False) -> int:
         """Write; answers how many bytes there was room for."""

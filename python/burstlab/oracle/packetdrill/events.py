@@ -1,4 +1,4 @@
-"""What a packetdrill script says: packets, calls, commands and assertions, each at its time."""
+"""The content of a packetdrill script: packets, calls, commands and assertions, each timed."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from burstlab.oracle.packetdrill.connection import Connection
 from burstlab.oracle.packetdrill.events import CallEvent, Differs, NotModelled, Packet
 from burstlab.oracle.packetdrill.settings import Settings
 
-#: What a call answers: a value, and the name of an error.
+#: The result of a call: a value, and the name of an error.
 Answer = tuple[int, str]
 #: Tries to finish a call at a time: None while it has to wait.
 Attempt = Callable[[int], "Answer | None"]
@@ -36,9 +36,9 @@ class Host:
     Attributes
     ----------
     settings
-        What it is set to.
+        Its settings.
     sent
-        Packets that left and that nobody has looked at, each with its time in ns.
+        Packets that left and were not yet compared, each with its time in ns.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -344,7 +344,7 @@ def _ignore(connection: Connection, value: int, now: int) -> None:
     pass
 
 
-#: What ``setsockopt`` sets; the last ones change nothing that a packet or the state could show.
+#: Options of ``setsockopt``; the last ones change nothing that a packet or the state could show.
 SETTABLE: Mapping[str, Callable[[Connection, int, int], None]] = {
     "SO_SNDBUF": _set_buffer,
     "TCP_CORK": _set_cork,

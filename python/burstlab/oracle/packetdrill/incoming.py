@@ -1,4 +1,4 @@
-"""What a host receives: bytes in order, what came before its turn, and what it reports of that."""
+"""The receiving side of a host: bytes in order, early segments, and the reports about them."""
 
 from __future__ import annotations
 

@@ -19,21 +19,22 @@ Outcome = Literal["passed", "differs", "not modelled"]
 
 @dataclass(frozen=True)
 class ScriptOutcome:
-    """What became of one script.
+    """The outcome of one script.
 
     Attributes
     ----------
     script
         Its path below the directory.
     feature
-        What it is about: the folder that it is in, or the beginning of its name.
+        Its subject: its folder, or the beginning of its name.
     outcome
         ``"passed"``; ``"differs"``: the model does something else than the script expects;
-        ``"not modelled"``: the script needs what the model has not. Only the first counts.
+        ``"not modelled"``: the script needs something that the model does not have. Only the first
+        counts.
     events
-        Events of the script, where it passed.
+        Events of the script, if it passed.
     reason
-        Where it differs, or what the model has not.
+        The place of the difference, or the missing part of the model.
     """
 
     script: str
@@ -63,7 +64,7 @@ def run_scripts(
     directory
         Where they are, or a file.
     progress
-        Is told what share of the scripts is done.
+        Called with the share of the scripts that is done.
 
     Raises
     ------

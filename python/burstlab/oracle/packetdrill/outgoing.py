@@ -1,8 +1,8 @@
-"""What a host sends: bytes that an application writes, as the segments that the sender counts.
+"""The sending side of a host: the application's bytes, as the segments that the sender counts.
 
 The sender of the engine (`crates/tcp/src/linux.rs`) knows segments by number. Here each has its
-bytes: those that were written, cut at the maximum segment size, with a shorter one where a call
-ended and nothing more came before it left.
+bytes: the written ones, cut at the maximum segment size. A segment is shorter if a call ended and
+nothing more came before it left.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Outgoing:
     mss
         Bytes of a full segment.
     sack, stamps, ecn
-        What both sides agreed on.
+        The options that both sides agreed on.
     buffer
         Bytes of the send buffer at first and at most.
     """
@@ -93,7 +93,7 @@ class Outgoing:
         self.mss = mss
         self._sender = _core.LinuxSender(json.dumps(options))
         self._pieces: list[Piece] = []
-        #: What was written and not handed to the sender: less than a segment.
+        #: Bytes that were written and not handed to the sender: less than a segment.
         self.held = 0
         #: Whether what was written last may wait for more at the receiver.
         self._more = False
@@ -158,7 +158,7 @@ class Outgoing:
         whole, rest = divmod(total, self.mss)
         short = rest > 0 and not (hold or (nagle and self._short_outstanding()))
         wanted = whole + short
-        # What is held back takes the push with it (`tso_fragment`).
+        # The held part takes the push with it (`tso_fragment`).
         pushes = not more and (short or not rest)
         length = rest if short else 0
         accepted = self._hand_over(now_ns, wanted, length, pushes=pushes, record=record)
@@ -205,7 +205,7 @@ class Outgoing:
         return accepted
 
     def _short_outstanding(self) -> bool:
-        """Whether a segment that was not full is on its way."""
+        """Whether a segment that was not full is in flight."""
         return self.acked < self._short_end <= self.next
 
     def resize(self, size: int) -> None:
@@ -254,7 +254,7 @@ class Outgoing:
         *,
         ece: bool,
     ) -> None:
-        """Take an ACK, in numbers of bytes. What is in part acknowledged is not acknowledged."""
+        """Take an ACK, in numbers of bytes. A segment counts once all of it is acknowledged."""
         segment = self._segments_below(acked) + 1
         runs = [(self._first_from(left), self._segments_below(right) + 1) for left, right in blocks]
         runs = [(left, right) for left, right in runs if left < right]

@@ -29,7 +29,7 @@ from burstlab.oracle.packetdrill.settings import Settings
 _TOLERANCE_US = 4_000
 _TOLERANCE_PART = 0.125
 _NS_PER_US = 1_000
-#: What it takes to hand over a packet: an ACK is never there at the very instant of its time.
+#: The time to hand over a packet: an ACK never arrives at the exact instant of its time.
 _INJECTION_NS = 1_000
 #: Options of a script that are of the program packetdrill or of IP addresses.
 _IGNORED = frozenset(

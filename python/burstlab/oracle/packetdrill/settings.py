@@ -18,14 +18,14 @@ _ARITHMETIC = re.compile(r"\$\(\(([\d*\s]+)\)\)")
 
 @dataclass
 class Settings:
-    """What a host is set to; defaults are Linux 6.12's.
+    """The settings of a host; defaults are Linux 6.12's.
 
     Attributes
     ----------
     law
         The congestion control.
     sack, d_sack, timestamps, rack, probes, f_rto
-        What is switched on.
+        Whether each is switched on.
     ecn
         0 no, 1 asks for it and agrees, 2 agrees.
     reordering
@@ -81,7 +81,7 @@ class Settings:
             return
         words = line.split()
         if words[0].endswith(".sh") and len(words) == 1:
-            # What restores the settings afterwards is written by the script itself.
+            # The script itself writes the one that restores the settings afterwards.
             if "restore" not in words[0]:
                 self._include(directory / words[0])
         elif words[0] == "tc":
@@ -152,7 +152,7 @@ def _set_unsent(settings: Settings, value: str) -> None:
     settings.unsent_most = most if most < 2**31 else None
 
 
-#: What each setting below net.ipv4 sets here.
+#: The effect of each setting below net.ipv4.
 SETTERS: Mapping[str, Callable[[Settings, str], None]] = {
     "tcp_congestion_control": _set_law,
     "tcp_rmem": _set_receive,

@@ -29,8 +29,8 @@ def fig2(context: Context) -> Findings:
     plan, findings = context.plan, Findings()
     link, measures = Link.of(plan), findings.measures
     worked = plan["worked"]
-    rate = lu_hunter.loss_rate(link.capacity, link.shares, **link.way)
-    kept = lu_hunter.loss_rate(link.capacity, link.shares, control=True, **link.way)
+    rate = lu_hunter.loss_rate(link.capacity, link.shares, **link.geometry)
+    kept = lu_hunter.loss_rate(link.capacity, link.shares, control=True, **link.geometry)
     lost = np.asarray(lu_hunter.mean_loss(*link.grid, **link.sized))
     lost_kept = np.asarray(lu_hunter.mean_loss(*link.grid, control=True, **link.sized))
     gain = lost / lost_kept
@@ -97,7 +97,7 @@ def _summed(findings: Findings, link: Link) -> None:
     product = lu_hunter.product_probability(before, *at)
     measures["(3) as a product: over the sum"] = float(np.mean(product)) / change.congested()
     loss = float(lu_hunter.mean_loss(*at, rtt, **link.sized)) * link.packet
-    rate = float(lu_hunter.loss_rate(*at, **link.way))
+    rate = float(lu_hunter.loss_rate(*at, **link.geometry))
     measures["mean loss over 2T C: over P_L"] = loss / (rtt * link.capacity) / rate
     both = float(lu_hunter.mean_excess(*at, flows=2))
     measures["loss of flows in step with the window of (6): over one flow's"] = both / excess
@@ -152,9 +152,12 @@ def _readings(link: Link, share: float) -> CurvePanel:
     """Draw (2) at one share, corrected and as printed."""
     point = link.capacity, share
     found = {
-        "corrected": (theme.INK, lu_hunter.loss_rate(*point, **link.way)),
-        "P(B|a) twice": (theme.AGAIN, lu_hunter.loss_rate(*point, weight="twice", **link.way)),
-        "all as printed": (theme.MUTED, lu_hunter.loss_rate(*point, as_printed=True, **link.way)),
+        "corrected": (theme.INK, lu_hunter.loss_rate(*point, **link.geometry)),
+        "P(B|a) twice": (theme.AGAIN, lu_hunter.loss_rate(*point, weight="twice", **link.geometry)),
+        "all as printed": (
+            theme.MUTED,
+            lu_hunter.loss_rate(*point, as_printed=True, **link.geometry),
+        ),
     }
     drawn = [
         Curve(

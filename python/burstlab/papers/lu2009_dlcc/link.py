@@ -28,7 +28,7 @@ class Link:
     shares: Grid
     rtts: Grid
     packet: float
-    way: Mapping[str, Any]
+    geometry: Mapping[str, Any]
 
     @classmethod
     def of(cls, plan: Mapping[str, Any]) -> Link:
@@ -48,8 +48,8 @@ class Link:
 
     @property
     def sized(self) -> dict[str, Any]:
-        """Options of what depends on the way and is counted in packets."""
-        return {**self.way, "packet_bits": self.packet}
+        """Options of the formulas that depend on the path and count packets."""
+        return {**self.geometry, "packet_bits": self.packet}
 
     def wide(self, values: ArrayLike) -> Grid:
         """Spread what does not depend on the round trip over all of them."""

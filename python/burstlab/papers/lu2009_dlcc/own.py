@@ -105,8 +105,8 @@ def period(context: Context) -> Findings:
         ratio = paired_ratio(taken.values(name, goodput), varied.values(name, goodput))
         findings.measures[f"{name}: 10 s over periods that vary"] = ratio
         pairs = list(zip(before.values(name, goodput), after.values(name, goodput), strict=True))
-        beside = [(one + other) / 2 for one, other in pairs]
-        ratio = paired_ratio(taken.values(name, goodput), beside)
+        between = [(one + other) / 2 for one, other in pairs]
+        ratio = paired_ratio(taken.values(name, goodput), between)
         findings.measures[f"{name}: 10 s over 9.8 and 10.2 s"] = ratio
         ratio = paired_ratio([other for _, other in pairs], [one for one, _ in pairs])
         findings.measures[f"{name}: 10.2 s over 9.8 s"] = ratio

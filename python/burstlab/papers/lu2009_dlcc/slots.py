@@ -15,7 +15,7 @@ from burstlab.statistics import Estimate, mean_ci95, paired_ratio
 
 SHARE = "share of the link that UDP takes, R"
 
-#: What the paper calls "without DLCC": a network without any control.
+#: The paper's "without DLCC": a network without any control.
 BASE = "neither"
 
 

@@ -1,4 +1,4 @@
-"""What the formulas of section V say, summed over rates and phases: it shares no code with them."""
+"""The values of the formulas of section V, summed over rates and phases, without their code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Change:
 
     @property
     def excess(self) -> Grid:
-        """What is too much after the change, where UDP has become faster; else 0."""
+        """The excess after the change, where UDP has become faster; else 0."""
         much = np.maximum(self.after - self.free, 0)
         return np.where(self.after > self.before, much, 0)
 
@@ -79,6 +79,6 @@ def halved_one_by_one(
     window = rtt * (capacity - before) / (flows * packet)
     step = window * (rtt / 2) / flows
     halved = np.floor(rise / part)
-    # What is left of the rise behind each flow that halves, all of them together: a series.
+    # The rest of the rise after each flow that halves, all of them together: a series.
     left = halved * rise - part * halved * (halved + 1) / 2
     return float((rise * rtt + left * step).mean()) / packet

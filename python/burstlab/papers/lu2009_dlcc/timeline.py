@@ -12,7 +12,7 @@ from burstlab.results import Result
 
 _PS = 1e-12
 
-#: What the time line of the paper numbers, 1 to 5, each counted from the first, by T_0 to T_3.
+#: Events 1 to 5 of the paper's time line, each counted from the first, by T_0 to T_3.
 _EVENTS: tuple[tuple[str, tuple[int, int, int, int]], ...] = (
     ("1, the core drops a slot", (0, 0, 0, 0)),
     ("2, the edge hears of it", (0, 1, 0, 0)),
@@ -26,7 +26,7 @@ def fig1(context: Context) -> Findings:
     """Follow the first slot that is lost by congestion through Figure 1."""
     findings, results = Findings(), context.runs()
     context.used_seed = context.used_seed or 1
-    way = [float(delay) for delay in context.plan["delays_s"]]
+    delays = [float(delay) for delay in context.plan["delays_s"]]
     times = _times(results["DLCC"])
     findings.measures["ACKs that the edge dropped"] = int(
         results["DLCC"].replications[0].ops["acks_filtered"]
@@ -34,7 +34,7 @@ def fig1(context: Context) -> Findings:
     found: list[Dot] = []
     late: list[float] = []
     for (event, parts), at in zip(_EVENTS, times, strict=True):
-        light = sum(part * delay for part, delay in zip(parts, way, strict=True))
+        light = sum(part * delay for part, delay in zip(parts, delays, strict=True))
         label = f"event {event} (ms)"
         context.tell(findings, label, 1e3 * (at - times[0]))
         late.append(1e3 * (at - times[0] - light))
@@ -44,7 +44,7 @@ def fig1(context: Context) -> Findings:
     findings.measures["least delay behind light (ms)"] = min(late)
     _halvings(findings, results)
     ideal = [
-        Dot(float(event[0]), 1e3 * sum(p * d for p, d in zip(parts, way, strict=True)))
+        Dot(float(event[0]), 1e3 * sum(p * d for p, d in zip(parts, delays, strict=True)))
         for event, parts in _EVENTS
     ]
     curves = [

@@ -1,4 +1,4 @@
-"""What a run shows: throughput, round trips, and the losses of both networks."""
+"""Measures of a run: throughput, round trips, and the losses of both networks."""
 
 from __future__ import annotations
 

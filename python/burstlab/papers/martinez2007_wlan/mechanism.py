@@ -31,7 +31,7 @@ _PAPER, _OWN = "as the paper counts it", "lost bursts of the flow"
 
 
 def knee(context: Context) -> Findings:
-    """Measure throughput over the losses of the core for several ways to lose."""
+    """Measure throughput over the losses of the core, for several kinds of losses."""
     plan, findings = context.plan, Findings()
     nothing, falls = plan["nothing"], plan["falls"]
     loaded, senders = (run_grid(context, name, precise) for name in ("loaded", "senders"))
@@ -46,14 +46,14 @@ def knee(context: Context) -> Findings:
     at_random = {n: over_label(labels, bare, nothing) for n in bare[0].samples}
     panels: list[CurvePanel] = []
     knees: dict[tuple[str, str], Estimate] = {}
-    for axis, ways in ((_PAPER, over_all | at_random), (_OWN, over_own | at_random)):
-        for name, placed in ways.items():
+    for axis, kinds in ((_PAPER, over_all | at_random), (_OWN, over_own | at_random)):
+        for name, placed in kinds.items():
             counted = None if name in at_random else own_loss if axis == _OWN else optical_loss
             at = knees[axis, name] = knee_of(placed, name, falls, counted)
             context.tell(findings, f"knee, {axis}: {name}", at)
         curves = [
             curve(name, COLOURS[list(over_own | at_random).index(name)], _dots(placed, name))
-            for name, placed in ways.items()
+            for name, placed in kinds.items()
         ]
         if axis == _PAPER:
             curves += _printed(context, loaded[0])
@@ -94,7 +94,7 @@ def _dots(placed: list[Placed], name: str) -> list[Dot]:
 
 
 def _tell(context: Context, findings: Findings, corners: list[Corner]) -> None:
-    """Put the means of a way to lose into the findings."""
+    """Put the means of a kind of losses into the findings."""
     for corner in corners:
         for name in corner.samples:
             start = f"p = {corner.label}, {name}"

@@ -133,19 +133,19 @@ def variants(context: Context) -> Findings:
     """Compare the throughput of variants of TCP over a lossy link, with the same seeds."""
     findings, panels = Findings(), list[CurvePanel]()
     rows = _by_group(run_grid(context, "grid", everything))
-    for way, row in rows.items():
+    for reading, row in rows.items():
         for q, corner in row.items():
             for name in corner.samples:
-                start = f"{way}, q = {q}, {name}"
+                start = f"{reading}, q = {q}, {name}"
                 context.tell(findings, f"{start}: {_MBPS}", corner.mean(name, throughput))
-                label = f"{way}, q = {q}: New-Reno over {name}"
+                label = f"{reading}, q = {q}: New-Reno over {name}"
                 findings.measures[label] = corner.ratio(_TCP, name, throughput)
         placed = over_label(list(row), list(row.values()), context.plan["nothing"])
         curves = [
             curve(name, COLOURS[i], dots(placed, name, throughput))
             for i, name in enumerate(next(iter(row.values())).samples)
         ]
-        panels.append(CurvePanel(way, curves))
+        panels.append(CurvePanel(reading, curves))
     without = [rows["lost without tries"][q] for q in ("1e-2", "3e-2")]
     for best, others in ((_TCP, ("Tahoe", "Reno")), ("Tahoe", (_TCP, "Reno"))):
         names = " and ".join(others)

@@ -1,4 +1,4 @@
-"""What the text says of its parts: the window, the assembly of bursts, the cell alone."""
+"""Statements of the text about its parts: the window, the assembly of bursts, the cell alone."""
 
 from __future__ import annotations
 

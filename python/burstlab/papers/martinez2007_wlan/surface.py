@@ -98,7 +98,7 @@ def _as_exponential(over_q: Mapping[str, Estimate]) -> Estimate:
 
 
 def _draw_surface(context: Context, findings: Findings, means: Means) -> None:
-    """Draw what was measured, and beside it the half that is printed."""
+    """Draw the measured surface, and next to it the half that is printed."""
     top = means["0", "0"].mean
     cells = [
         HeatCell("measured (Mb/s)", "q", p, q, mean.mean, mean.ci95, mean.n)
@@ -249,7 +249,7 @@ def _means(surface: Surface, number: Number) -> dict[tuple[str, str], Estimate]:
 
 
 def _tell_losses(context: Context, surface: Surface, findings: Findings) -> None:
-    """Say what the losses were, beside the labels."""
+    """Add the measured losses of each label."""
     for q, row in surface.items():
         label = f"q = {q}, p = 0: {_WIRELESS}"
         findings.rows.append(context.row(label, row["0"].mean(_TCP, wireless_loss)))

@@ -45,7 +45,7 @@ def named_rows(points: Sequence[NamedPoint]) -> list[dict[str, Any]]:
 
 
 def named_chart(points: Sequence[NamedPoint], colours: dict[str, str], width: int = 330) -> Any:
-    """Draw rows by name, one panel beside the other; what was published is a diamond."""
+    """Draw rows by name, in panels side by side; a published value is a diamond."""
     import altair as alt
 
     names = list(dict.fromkeys(one.name for one in points))

@@ -88,7 +88,7 @@ class Flows:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one replication showed in its measured time.
+    """The measurements of one replication in its measured time.
 
     Attributes
     ----------
@@ -100,12 +100,12 @@ class Seen:
     histograms
         Values that occurred, and how often, by name.
     active
-        Connections under way per edge node, one number a sample of the measured time.
+        Unfinished connections per edge node, one number per sample of the measured time.
     rise
-        The same in all edge nodes, from the start of the run on, a number a sample.
+        The same in all edge nodes, from the start of the run on, one number per sample.
     aged_s
-        By how much the ages of all connections under way, taken together, grew from the start of
-        the measured time to its end.
+        How much the ages of all unfinished connections together grew from the start of the measured
+        time to its end.
     begun
         File sizes of the connections that began in the measured time, bytes.
     measured_s
@@ -197,7 +197,7 @@ def observe(context: Context) -> dict[str, list[Corner]]:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A scenario that is to be run so many times; what a pair of nodes does there is seen apart."""
+    """A scenario with its number of runs; a pair of nodes in it is counted separately."""
 
     label: str
     scenario: Document
@@ -206,7 +206,7 @@ class _Wanted:
 
     @property
     def key(self) -> str:
-        """What the run is kept under, for targets after this one."""
+        """The name under which the run is kept, for later targets."""
         return json.dumps([self.scenario, self.count, self.pair], sort_keys=True)
 
 
@@ -299,7 +299,7 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
 
 
 def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the instants of the samples, and the connections under way at each."""
+    """Return the instants of the samples, and the unfinished connections at each."""
     samples = one.tables["samples"]
     at = samples["t_ps"] * _PS
     instants, place = np.unique(at, return_inverse=True)
@@ -308,7 +308,7 @@ def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _ages(started: NDArray[np.float64], completed: NDArray[np.float64], at: float) -> float:
-    """Return for how long the connections that are under way at an instant have been, in all."""
+    """Return the total age of the connections that are unfinished at an instant."""
     under_way = (started < at) & ~(completed <= at)
     return float((at - started[under_way]).sum())
 

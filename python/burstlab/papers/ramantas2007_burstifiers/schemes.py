@@ -71,7 +71,7 @@ def table1(context: Context) -> Findings:
 
 
 def _compare(findings: Findings, corners: Corners, what: str, of: Callable[[Seen], float]) -> None:
-    """Put rows beside one another, replication by replication."""
+    """Compare rows replication by replication."""
     measures = findings.measures
     table = {name: row[0] for name, row in corners.items()}
     for name, over in (
@@ -125,7 +125,7 @@ def readings(context: Context) -> Findings:
     return findings
 
 
-#: What readings are compared by: how the report calls it, and how it is measured.
+#: Measures by which readings are compared: name in the report, and function.
 _MEASURED: dict[str, Callable[[Seen], float]] = {
     "burst loss ratio": loss,
     "active sources of all edge nodes": lambda one: float(one.demand["active"]),

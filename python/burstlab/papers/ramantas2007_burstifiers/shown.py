@@ -1,4 +1,4 @@
-"""What the figures have in common: rows and measures, distribution functions, printed marks."""
+"""Parts that the figures share: rows and measures, distribution functions, printed marks."""
 
 from __future__ import annotations
 

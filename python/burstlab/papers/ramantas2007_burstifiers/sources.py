@@ -35,7 +35,7 @@ _NODE, _ALL = "active sources of an edge node", "active sources of all edge node
 
 
 def setup(context: Context) -> Findings:
-    """Put what the scenario has beside what the text states of it."""
+    """Compare the settings of the scenario with the statements of the text."""
     (corner,) = observe(context)["1 ms"]
     findings = Findings()
     scenario = context.scenario({})
@@ -152,7 +152,7 @@ def _law(one: Seen) -> float:
 
 
 def _law_with_ages(one: Seen) -> float:
-    """Return the same with what the connections under way had aged at both ends."""
+    """Return the same, with the time that unfinished connections had aged at both ends."""
     seconds = float(one.flows["all"].acknowledged.sum()) + one.aged_s
     return float(one.demand["active"]) * one.measured_s / seconds
 

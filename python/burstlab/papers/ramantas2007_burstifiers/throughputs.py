@@ -72,7 +72,7 @@ def _panel(context: Context, findings: Findings, title: str, what: str) -> Curve
 
 
 def _times(context: Context, corners: Corners, findings: Findings) -> None:
-    """Measure completion times, of which the text speaks beside Figure 5(a)."""
+    """Measure completion times, which the text mentions for Figure 5(a)."""
     largest = 1e3 * context.plan["largest_kb"]
     measures = findings.measures
     for group, shown in GROUPS.items():

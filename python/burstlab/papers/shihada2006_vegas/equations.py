@@ -60,7 +60,7 @@ def _difference(context: Context, findings: Findings) -> None:
 
 
 def _step(size: float, rtt: float, base: float, alpha: float, beta: float) -> float:
-    """(4); what is whole but for rounding is whole."""
+    """(4); a number that is whole up to rounding errors is made whole."""
     queued = round(size * (1.0 - base / rtt), 9)
     return size + 1 if queued < alpha else size - 1 if queued > beta else size
 
@@ -223,7 +223,7 @@ def _solved(down: float, up: float, steps: int) -> np.ndarray:
 
 
 def _throughputs(context: Context, findings: Findings) -> None:
-    """(16) and (23) to (27) beside the flow simulated round by round."""
+    """(16) and (23) to (27) compared with the flow simulated round by round."""
     plan, measures = context.plan, findings.measures
     window, rtt, rtt_r, rto = plan["window"], plan["base_rtt_s"], plan["rtt_r_s"], plan["rto_s"]
     shape = {"window": window, "rtt_s": rtt, "rto_s": rto, "seed": plan["seed"]}

@@ -1,4 +1,4 @@
-"""Figures 5 and 6: one fast flow of Vegas beside the formulas."""
+"""Figures 5 and 6: one fast flow of Vegas compared with the formulas."""
 
 from __future__ import annotations
 

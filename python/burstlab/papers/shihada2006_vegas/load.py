@@ -9,7 +9,7 @@ from burstlab.reproduce.grid import Sample, round_trip_s, run_grid
 
 
 def load(context: Context) -> Findings:
-    """Send the flow through a network full of bursts of others."""
+    """Send the flow through a network full of background bursts."""
     plan, findings = context.plan, Findings()
     (name,) = [one["label"] for one in plan["grid"]["series"]]
     corners = run_grid(

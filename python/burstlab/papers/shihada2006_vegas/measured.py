@@ -1,4 +1,4 @@
-"""What the targets of the paper have in common: throughputs, and how precise they are."""
+"""Measures that the targets of the paper share: throughputs, and their precision."""
 
 from __future__ import annotations
 

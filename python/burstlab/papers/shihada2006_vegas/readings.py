@@ -1,4 +1,4 @@
-"""What the paper leaves unsaid: one reading after the other, against the formulas."""
+"""Details that the paper leaves open: one reading after the other, against the formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures and figures of Shihada et al. 2006. Every parameter is in the plans beside this."""
+"""Measures and figures of Shihada et al. 2006. Every parameter is in the plans of this folder."""
 
 from __future__ import annotations
 

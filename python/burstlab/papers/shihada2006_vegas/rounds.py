@@ -17,14 +17,14 @@ from burstlab.tables import Table
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a sender did, round by round; one element a round or time-out.
+    """The history of a sender by rounds; one element per round or time-out.
 
     Attributes
     ----------
     start_s
         When its first ACK came, or the time-out.
     segments
-        ACKs in it, which without delayed ACKs are the segments of the window that was sent.
+        ACKs in it. Without delayed ACKs these are the segments of the window that was sent.
     sample_s
         The round trip that its first ACK measured.
     lost

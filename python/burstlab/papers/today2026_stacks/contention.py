@@ -22,7 +22,7 @@ _COLOURS = dict(zip(_SENDERS, theme.SERIES, strict=False))
 
 
 def contention(context: Context) -> Findings:
-    """Run senders over a mesh with bursts of others, paired: the same others for every sender."""
+    """Run senders over a mesh with background bursts, paired: the same for every sender."""
     corners = run_grid(context, "grid", goodputs)
     findings = Findings()
     for name, series, other in context.plan["ratios"]:

@@ -1,4 +1,4 @@
-"""What a perfect detector gains where losses are rarest and where they are most frequent."""
+"""The gain of a perfect detector where losses are rarest and where they are most frequent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of a connection, and how grid points are put together."""
+"""Measures of a connection, and averages over grid points."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def draw(
     findings
         Where the figures go.
     corners
-        What was run, of these groups and others.
+        The results, of these groups and others.
     groups
         The groups that are drawn.
     gains

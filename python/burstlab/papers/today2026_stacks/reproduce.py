@@ -1,4 +1,4 @@
-"""Senders of 2004 and of today over an OBS network, and connections of a kernel beside ours."""
+"""Senders of 2004 and today over an OBS network, and connections of a kernel compared with ours."""
 
 from burstlab.papers.today2026_stacks.contention import contention
 from burstlab.papers.today2026_stacks.ends import ends

@@ -1,4 +1,4 @@
-"""What a perfect detector of lost bursts still gains, with senders of 2004 and of today."""
+"""The gain of a perfect detector of lost bursts, with senders of 2004 and of today."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from burstlab.papers.today2026_stacks.pictures import draw
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
 
-#: Senders of 2004; window laws of today, each with two ways to find and repair a loss.
+#: Senders of 2004; window laws of today, each with two methods to find and repair a loss.
 OLD = ("Reno", "SACK")
 LAWS = ("Linux Reno", "CUBIC", "BBR", "DCTCP")
 
@@ -66,10 +66,10 @@ def _tell_laws(context: Context, findings: Findings, whole: Sequence[Corner]) ->
         for series in (before, today):
             label = f"false time-outs a lost burst, {series}"
             context.tell(findings, label, mean_over(whole, series, false_timeouts))
-        told = f"{today}, BNAK"
-        if all(told in corner.samples for corner in whole):
+        notified = f"{today}, BNAK"
+        if all(notified in corner.samples for corner in whole):
             label = f"{today}: BNAK over oracle"
-            context.tell(findings, label, over(whole, told, f"{today}, oracle"))
+            context.tell(findings, label, over(whole, notified, f"{today}, oracle"))
     for old in OLD:
         label = f"false time-outs a lost burst, {old}"
         context.tell(findings, label, mean_over(whole, old, false_timeouts))

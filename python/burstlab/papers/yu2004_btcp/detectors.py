@@ -26,16 +26,16 @@ _LEGEND = (
 
 @dataclass
 class Verdicts:
-    """What the ledger of one replication says of a detector.
+    """The verdict of the ledger of one replication on a detector.
 
     Attributes
     ----------
     right, wrong
-        Taken for false, or repaired early, and no congestion; or in truth congestion.
+        Taken for false, or repaired early: right without congestion, wrong with it.
     missed
         False time-outs that were taken for true.
     several
-        Repaired early though not all that was lost was in one burst.
+        Early repairs although the losses were in several bursts.
     apart
         Time-outs that the ledger calls false without exactly one lost burst, or the reverse.
     """

@@ -26,7 +26,7 @@ def others_packets(sample: Sample) -> float:
     return float(sum(flow["segments_delivered"] for flow in sample.summary["flows"][1:]))
 
 
-#: What is compared with and without BLE: its name, the title of its panel, and what it counts.
+#: Measures that are compared with and without BLE: name, title of the panel, and what they count.
 _RATIOS: tuple[tuple[str, str, Metric], ...] = (
     ("R_t", "R_t: throughput over Reno's", packets_per_s),
     ("R_l", "R_l: loss rate of the access networks over Reno's", access_loss),

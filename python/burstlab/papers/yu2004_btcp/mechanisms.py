@@ -1,4 +1,4 @@
-"""What the text of the paper states of its mechanisms, each in an experiment of its own."""
+"""Statements of the text about mechanisms, each in an experiment of its own."""
 
 from __future__ import annotations
 

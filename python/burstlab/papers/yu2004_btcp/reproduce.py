@@ -1,4 +1,4 @@
-"""Measures and figures of Yu, Qiao, Liu 2004. Every parameter is in the plans beside this file."""
+"""Measures and figures of Yu, Qiao, Liu 2004. Every parameter is in the plans of this folder."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Column:
         return np.array(self.labels or [""], dtype=np.str_)[self.values]
 
     def to_numpy(self) -> NDArray[Any]:
-        """Return an array; a number that is missing is NaN, of others None."""
+        """Return an array; a missing number is NaN, any other missing value None."""
         if self.labels is not None:
             found = np.array([*self.labels, None], dtype=object)
             return found[self.values if self.valid is None else self._or_last()]
@@ -105,7 +105,7 @@ class Column:
         return np.where(self.valid, self.values.astype(np.float64), np.nan)
 
     def to_pylist(self) -> list[Any]:
-        """Return the values as they are in Python; what is missing is None."""
+        """Return the values as they are in Python; a missing one is None."""
         if self.labels is not None:
             return self.to_numpy().tolist()
         found = self.values.tolist()

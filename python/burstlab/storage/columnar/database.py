@@ -31,7 +31,7 @@ _SETTINGS = {
     "autoinstall_known_extensions": False,
 }
 
-#: What DuckDB calls the types of columns, with numpy's names.
+#: DuckDB's names of the types of columns, with numpy's names.
 KINDS = {
     "BOOLEAN": "bool",
     "TINYINT": "int8",
@@ -51,7 +51,7 @@ KINDS = {
 #: Most labels that a query spells out; of more, each text is handed over by itself.
 _SPELT = 64
 
-#: What DuckDB says at Ctrl-C, in errors of several kinds.
+#: Texts of DuckDB's errors at Ctrl-C.
 _INTERRUPTED = ("Query interrupted", "KeyboardInterrupt")
 
 #: The database of this process, and those of the processes that it was forked from, which are never

@@ -24,7 +24,7 @@ Columns: TypeAlias = dict[str, Column]
 #: Most labels of a column whose codes DuckDB makes; those of more are made here.
 _CODED = 256
 
-#: What DuckDB says of a file of Arrow without columns.
+#: Text of DuckDB's error for a file of Arrow without columns.
 _NO_COLUMN = "at least one non-root column"
 
 
@@ -70,7 +70,7 @@ class File:
 
     @cached_property
     def metadata(self) -> Mapping[str, str]:
-        """What its end says of it."""
+        """The metadata at its end."""
         query = f"select decode(key), decode(value) from parquet_kv_metadata({self._name})"
         with database.cursor() as connection:
             return dict(connection.execute(query).fetchall())

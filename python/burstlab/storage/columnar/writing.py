@@ -93,7 +93,7 @@ class Writer:
 
 
 def merge(path: Path, parts: Sequence[Path], metadata: Mapping[str, str] | None = None) -> None:
-    """Write a file of the rows of others, one below the other; a column may not be in all."""
+    """Concatenate files into one; a column need not be in all of them."""
     listed = ", ".join(database.file_name(part) for part in parts)
     with database.cursor() as connection:
         query = f"select * from read_parquet([{listed}], union_by_name = true)"

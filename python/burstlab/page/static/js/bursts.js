@@ -23,7 +23,7 @@ export class Bursts {
     this.stretches.clear();
   }
 
-  /** Answers the columns about a time, or nothing while they are on their way. */
+  /** Returns the columns about a time, or nothing before they have arrived. */
   at(time) {
     const number = Math.floor(time / this.span);
     for (const near of [number, number + 1]) this.fetch(near);
@@ -46,7 +46,7 @@ export class Bursts {
     if (number < 0 || number * this.span > this.end || this.stretches.has(number)) return;
     const stretch = { found: null };
     this.stretches.set(number, stretch);
-    // What has just died is still seen to fade.
+    // A burst that has just died still fades.
     const from = number * this.span - this.speed;
     const query = { ...this.choice, from, to: (number + 1) * this.span };
     columns("bursts", query).then((found) => {

@@ -8,7 +8,7 @@ import { colours, font, type } from "./theme.js";
 const NEAR = 12; // pixels between the pointer and what it means
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 
-/** What uPlot calls for the words at an axis. */
+/** The function that uPlot calls for the labels of an axis. */
 function written(format) {
   return (_, splits) => splits.map((value) => format(value));
 }

@@ -3,11 +3,11 @@
 import { burstLines } from "./telling.js";
 
 /**
- * What can be done with a chosen burst, in the order of their buttons. Each is
+ * Actions on a chosen burst, in the order of their buttons. Each is
  * `{ label, title, for(burst), act(burst, view) }`: `for` answers whether it makes sense for a
  * burst, and `act` does it. A burst is `{ number, back, lost, lines, row, found }`: its number in
  * the tables, whether it is one of ACKs on a path (which the tables number apart), whether it is
- * lost, and what is said of it. What `act` answers, if it is a part of the document, is shown
+ * lost, and its description. If `act` returns an element of the document, it is shown
  * beneath; it may also be a promise of one.
  */
 export const burstActions = [

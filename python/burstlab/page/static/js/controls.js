@@ -67,7 +67,7 @@ export class Controls {
   }
 }
 
-function frame(control, input, ...beside) {
+function frame(control, input, ...labels) {
   const box = document.createElement("div");
   box.className = "control";
   input.id = `control-${control.name}`;
@@ -75,7 +75,7 @@ function frame(control, input, ...beside) {
   const name = term(WORDS[control.name], control.label);
   name.id = `control-${control.name}-name`;
   input.setAttribute("aria-labelledby", name.id);
-  line.append(name, ...beside);
+  line.append(name, ...labels);
   const help = document.createElement("small");
   help.id = `control-${control.name}-help`;
   help.textContent = control.help;

@@ -1,4 +1,4 @@
-// What the server answers, or the file: JSON, or columns as typed arrays (page/columns.py).
+// Answers of the server or of the file: JSON, or columns as typed arrays (page/columns.py).
 
 import { alone, inFile, stretch } from "./file.js";
 

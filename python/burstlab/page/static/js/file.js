@@ -10,7 +10,7 @@ const opened = new Map();
 /** Whether this page is a file of its own. */
 export const alone = answers !== null;
 
-/** What an answer is called: the question with what was asked for in the order of its names. */
+/** The name of an answer: that of the request, with its parameters in alphabetical order. */
 export function key(name, query) {
   const parts = Object.entries(query).map(([field, value]) => `${field}=${value}`).sort();
   return [name, ...parts].join("&");

@@ -1,4 +1,4 @@
-// What the address says behind its #, and what is to stand there. What it says wrong is told.
+// Reads and writes the state of the page after the # of its address; reports wrong parts.
 
 const WAIT = 250; // milliseconds without a change, before the address is written
 
@@ -6,7 +6,7 @@ export class Link {
   constructor() {
     this.onChange = () => {};
     this.known = new Set();
-    this.told = [];
+    this.wrong = [];
     this.read();
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === this.written) return;
@@ -17,10 +17,10 @@ export class Link {
 
   read() {
     this.values = new Map(new URLSearchParams(location.hash.slice(1)));
-    this.told = [];
+    this.wrong = [];
   }
 
-  /** Names that mean something; the others are told as wrong. */
+  /** Names with a meaning; the others are reported as wrong. */
   know(...names) {
     for (const name of names) this.known.add(name);
   }
@@ -50,19 +50,19 @@ export class Link {
   }
 
   refuse(name, instead) {
-    this.told.push(`${name} = ${this.values.get(name)}: ${instead}`);
+    this.wrong.push(`${name} = ${this.values.get(name)}: ${instead}`);
     this.values.delete(name);
   }
 
   /** Says what the address had that is not there; nothing where it was right. */
   tell(place) {
     for (const name of [...this.values.keys()].filter((one) => !this.known.has(one))) {
-      this.told.push(`${name}: means nothing here`);
+      this.wrong.push(`${name}: means nothing here`);
       this.values.delete(name);
     }
-    place.hidden = !this.told.length;
-    place.textContent = this.told.length
-      ? `The link is wrong in parts, which are shown as they are without:\n${this.told.join("\n")}`
+    place.hidden = !this.wrong.length;
+    place.textContent = this.wrong.length
+      ? `The link is wrong in parts, which are shown as they are without:\n${this.wrong.join("\n")}`
       : "";
   }
 

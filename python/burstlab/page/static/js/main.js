@@ -67,7 +67,7 @@ class Page {
   /** Turns to a part of the page, which begins if it has not yet. */
   async turn(tab) {
     if (tab === this.tab) return;
-    // What is played is what there is to watch.
+    // The run of the sliders is the one to watch.
     if (this.about.kind === "play" && tab === "watch") {
       await this.watch(this.play.key("burst"));
       return;

@@ -46,7 +46,7 @@ export class NetworkView {
 
   place(width, height) {
     const { nodes, fibres, path } = this.network;
-    // The hosts of a path stand beside it.
+    // The hosts of a path are drawn to its left and right.
     const side = path ? Math.max(Math.min(90, width * 0.2), width * 0.14) : 34;
     // Names too long for their node stand below it.
     const above = 36 + 12 * type.scale;
@@ -67,7 +67,7 @@ export class NetworkView {
     this.height = height;
   }
 
-  /** A fibre from rim to rim, beside the one that leads back. */
+  /** A fibre from rim to rim, next to that of the reverse direction. */
   line(fibre) {
     const [a, b] = [this.points[fibre.from], this.points[fibre.to]];
     const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
@@ -137,7 +137,7 @@ export class NetworkView {
       context.strokeStyle = colours.muted;
       context.stroke();
       context.fillStyle = colours.ink;
-      // A line lower where it would run into the name of the edge node beside it.
+      // A line lower where it would overlap the name of the next edge node.
       const half = (context.measureText(name).width + context.measureText(edge.name).width) / 2;
       const lower = Math.abs(edge.x - x) < half + 6 ? 15 * type.scale : 0;
       const at = uncut(context, name, x, 0, this.width);
@@ -168,8 +168,8 @@ export class NetworkView {
     if (index >= 0) this.onFibre(index);
   }
 
-  /** Where a place of the canvas is beside a fibre: how far along it, and how far off. */
-  beside(line, x, y, off = line.gap + line.wide / 2) {
+  /** The position of a point of the canvas relative to a fibre: along it, and off it. */
+  offset(line, x, y, off = line.gap + line.wide / 2) {
     const [rx, ry] = [x - line.x - line.nx * off, y - line.y - line.ny * off];
     return { along: rx * line.dx + ry * line.dy, far: Math.abs(rx * line.nx + ry * line.ny) };
   }
@@ -177,7 +177,7 @@ export class NetworkView {
   fibreAt(x, y) {
     let best = { index: -1, far: 14 };
     for (const [index, line] of this.lines.entries()) {
-      const { along, far } = this.beside(line, x, y);
+      const { along, far } = this.offset(line, x, y);
       if (along > 0 && along < line.length && far < best.far) best = { index, far };
     }
     return best.index;
@@ -190,7 +190,7 @@ export class NetworkView {
     for (const { i, head, tail } of this.under(this.drawn.time, this.drawn.found)) {
       const line = this.lines[this.drawn.found.fibre[i]];
       const off = line.gap + (this.drawn.found.wavelength[i] + 0.5) * line.lane;
-      const { along, far } = this.beside(line, x, y, off);
+      const { along, far } = this.offset(line, x, y, off);
       const [from, to] = this.extent(line, head, tail);
       const away = Math.hypot(far, Math.max(0, from - along, along - to));
       if (away < best.far) best = { row: i, far: away };
@@ -314,10 +314,10 @@ export class NetworkView {
   /** Packets between hosts and edges, and those that wait there to become a burst. */
   drawPackets(context, time) {
     const ends = [this.points[0], this.points.at(-1)];
-    // Data of a flow back set out at the last node.
+    // Data of the reverse direction start at the last node.
     const turned = this.flow.turned?.[0] ?? 0;
-    const ways = [["data", turned, colours.first], ["ack", 1 - turned, colours.cut]];
-    for (const [kind, from, colour] of ways) {
+    const kinds = [["data", turned, colours.first], ["ack", 1 - turned, colours.cut]];
+    for (const [kind, from, colour] of kinds) {
       const sent = this.flow[`${kind}_sent`];
       const [at, left, done] = ["ingress", "departed", "delivered"].map(
         (name) => this.flow[`${kind}_${name}`],

@@ -1,4 +1,4 @@
-// What is on the screen, drawn on a context: boxes and text of the document, then what it draws.
+// Draws the screen on a context: boxes and text of the document, then its canvases.
 
 const LEFT_OUT = "button:not(.term), input, summary, .menu, .transport, .tools, nav, #tip, #wrong,"
   + " .uplot, dialog, small, pre, .rerun, #chosen-actions";

@@ -76,7 +76,7 @@ export class Play {
     return this.controls.controls.map(({ name }) => name);
   }
 
-  /** What the run of a side is called that can be watched. */
+  /** The key of the run of a side, to watch it. */
   key(side) {
     return `${side}?${new URLSearchParams(this.wanted())}`;
   }
@@ -91,7 +91,7 @@ export class Play {
     await this.start("");
   }
 
-  /** Reruns; what is asked for meanwhile waits, and only the last of it is run. */
+  /** Reruns; requests during a run wait, and only the last of them is run. */
   async ask() {
     this.asked = performance.now();
     if (this.busy) return;

@@ -21,7 +21,7 @@ export function pointed(part, find) {
   part.addEventListener("pointerdown", (event) => {
     if (event.pointerType !== "mouse") look(event);
   });
-  // A click closes what a word has opened; what is pointed at stays.
+  // A click closes the explanation of a word; pointing keeps it open.
   part.addEventListener("click", (event) => event.pointerType !== "mouse" && look(event));
   part.addEventListener("pointerleave", (event) => {
     if (event.pointerType === "mouse") hideTip(part);

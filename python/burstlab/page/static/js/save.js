@@ -1,4 +1,4 @@
-// What is seen, as a picture, a drawing or a short video.
+// Saves the view as a picture, a drawing or a short video.
 
 import { paintChart } from "./axes.js";
 import { paintPage } from "./picture.js";
@@ -31,7 +31,7 @@ function root(page) {
   return element(page.tab === "play" ? "play-page" : "watch");
 }
 
-/** What draws itself, by its element. */
+/** Objects that draw themselves, by their element. */
 function painters(page, sharp) {
   const found = new Map();
   const charts = page.tab === "play"
@@ -105,7 +105,7 @@ function paint(page, context, sharp) {
 
 function size(page) {
   const { width, top } = root(page).getBoundingClientRect();
-  // Down to the last of what is drawn; what is typed, or pressed, is left out.
+  // Down to the last drawing; inputs and buttons are left out.
   const last = page.tab === "play" ? ["pair", "control-panel"] : ["network-panel", "gantt-panel",
     "window-panel"];
   const bottoms = last.map((id) => element(id).getBoundingClientRect().bottom);

@@ -1,4 +1,4 @@
-// What if a burst had lived: the run as it was beside the same run without that loss.
+// What if a burst had arrived: the run as it was, and the same run without that loss.
 
 import { SequenceChart, Stretch, WindowChart } from "./chart.js";
 import { columns, json, seconds } from "./data.js";
@@ -15,9 +15,9 @@ const signed = (value) => {
 };
 
 burstActions.push({
-  label: "What if it had lived?",
+  label: "What if it had arrived?",
   title: "Run it again without this one loss, and show both runs side by side",
-  // A file has no engine, and bursts of others carry nothing that would fare otherwise.
+  // A file has no engine, and background bursts carry nothing whose fate could change.
   for: (burst) => burst.lost && !alone && burst.found.kind[burst.row] < 2,
   act: (burst, view) => view.spared.ask(burst),
 });
@@ -59,7 +59,7 @@ export class Spared {
     this.flows = null;
     element("what-if").hidden = false;
     element("what-if-parts").hidden = true;
-    element("what-if-name").textContent = `What if burst ${burst.number} had lived?`;
+    element("what-if-name").textContent = `What if burst ${burst.number} had arrived?`;
     this.say("Running both ...");
     element("what-if").scrollIntoView({ block: "nearest" });
     try {
@@ -81,7 +81,7 @@ export class Spared {
 
   async show(found) {
     const { totals } = found;
-    this.say([...found.told, found.same ? "Both runs are one: nothing changes." : [
+    this.say([...found.told, found.same ? "Both runs are equal: nothing changes." : [
       `different: ${counted(totals.connections_different, "connection")}, `
         + counted(totals.bursts_different, "burst"),
       `${signed(totals.bytes_gained)} bytes`,

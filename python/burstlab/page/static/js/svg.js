@@ -6,7 +6,7 @@ const BASES = { middle: "central", top: "hanging", bottom: "alphabetic", alphabe
 const round = (value) => +value.toFixed(2);
 const escape = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 
-/** A path as text; what a Path2D is to a canvas. */
+/** A path as text, with the interface of a Path2D. */
 class Track {
   constructor(d = "") {
     this.d = d;

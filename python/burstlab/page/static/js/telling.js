@@ -1,14 +1,14 @@
-// What is said of a fibre and of a burst.
+// Descriptions of a fibre and of a burst.
 
 import { seconds } from "./data.js";
 
 const KINDS = ["data", "ACKs", "others"];
 
-// Classes of bursts that a fibre tells of.
+// Number of classes of bursts in the description of a fibre.
 const CLASSES = 6;
 
-/** What happens to bursts that go no further from a node, for these causes of losses, of which
- * `takes` take bursts whether or not a wavelength is free. */
+/** The fate of bursts that go no further from a node, for these causes of losses; the causes in
+ * `takes` drop bursts whether or not a wavelength is free. */
 export function ending({ slots, path, takes }, causes) {
   if (slots) return "dropped";
   return path || causes.some((cause) => takes.includes(cause)) ? "lost" : "refused";
@@ -26,7 +26,7 @@ export function burstLines(network, found, i) {
     .map(([name, unit]) => `${found[name][i].toLocaleString("en")} ${unit}`).join(", ");
   const lost = found.lost[i] ? why?.(found.burst[i]) : null;
   const where = found.wavelength[i] < 0
-    ? `${ending(network, [lost?.cause])} at ${from}, on its way to ${to}`
+    ? `${ending(network, [lost?.cause])} at ${from}, towards ${to}`
     : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i]}`}`;
   const fate = found.lost[i] && found.wavelength[i] >= 0 ? "will be lost" : "";
   const kind = KINDS[Math.min(found.kind[i], 2)];
@@ -36,18 +36,18 @@ export function burstLines(network, found, i) {
     [where, fate].filter(Boolean).join(", "),
     load,
     `${found.wavelength[i] < 0 ? "at" : "left at"} ${seconds(found.left_s[i], 1e-6)}`,
-    lost?.told ?? "",
+    lost?.text ?? "",
   ];
 }
 
 /** Lines about the bursts of each class that came to a fibre; of many classes, those lost most. */
 function classLines(classes) {
   const most = [...classes].sort((a, b) => b[2] - a[2]).slice(0, CLASSES);
-  const told = classes.filter((one) => most.includes(one)).map(([number, came, lost]) =>
+  const lines = classes.filter((one) => most.includes(one)).map(([number, came, lost]) =>
     `class ${number}: ${came.toLocaleString("en")} bursts came, `
       + `${lost.toLocaleString("en")} lost here`);
   return classes.length > most.length
-    ? [...told, `and ${classes.length - most.length} more classes`] : told;
+    ? [...lines, `and ${classes.length - most.length} more classes`] : lines;
 }
 
 /** Lines about a fibre. */

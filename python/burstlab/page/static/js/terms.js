@@ -1,4 +1,4 @@
-// What words mean, for whoever meets them here first.
+// Terms of the page, explained for newcomers.
 
 export const TERMS = {
   segment: "What TCP numbers and sends: a packet with a piece of the data.",
@@ -16,8 +16,8 @@ export const TERMS = {
   "retransmission timer": "If no ACK comes within this time (the RTO, about a round trip and four "
     + "times its variation, at least a second by RFC 6298) the sender takes all for lost.",
   "time-out": "The retransmission timer has ended. The sender starts again with a window of one.",
-  "false time-out": "A time-out behind which all that is missing died in one burst. One burst in "
-    + "the way of another is no congestion, but the sender takes it for one.",
+  "false time-out": "A time-out whose missing segments all died in one burst. One burst that "
+    + "finds its wavelength taken is not congestion, but the sender takes it for congestion.",
   "true time-out": "A time-out with losses in several bursts, or in an access network, behind it.",
   "spurious time-out": "A time-out though nothing was lost: the ACKs were only late.",
   "fast retransmit": "A segment is retransmitted after three duplicate ACKs, before the timer "
@@ -26,35 +26,35 @@ export const TERMS = {
     + "the loss, before any time-out.",
   burst: "Packets for one egress that the edge node sends together, as one unit of light.",
   "data burst": "A burst with packets of data.",
-  "ACK burst": "A burst on the way back, with acknowledgements.",
+  "ACK burst": "A burst of acknowledgements, in the reverse direction.",
   background: "Bursts of other traffic, which take wavelengths and carry no TCP.",
   "lost burst": "A burst that a node drops, with all its packets.",
   wavelength: "One colour of light on a fibre: it carries one burst at a time. A burst that finds "
     + "all of them taken is refused, and dies.",
-  slot: "A fixed time in which one packet of the switch passes; what finds no room is dropped.",
+  slot: "A fixed time in which one packet passes the switch; a packet without room is dropped.",
   ingress: "The edge node where packets enter, wait and become bursts.",
   egress: "The edge node where bursts are taken apart again.",
   "assembly time": "How long the ingress collects packets, from the first of a burst on, before "
     + "it sends the burst.",
   "burst loss": "The probability that the core loses a burst, whatever it carries.",
-  "fibre delay": "How long light is on each fibre, one way.",
+  "fibre delay": "Propagation delay of each fibre, in each direction.",
   "access rate": "How fast the link between a host and its edge node is. It decides over how many "
     + "bursts a window is spread.",
   variant: "How TCP repairs losses. Reno leaves recovery with the first new ACK, New-Reno stays "
-    + "until all is repaired, SACK is told which segments arrived.",
-  detector: "How Burst TCP tells false time-outs from true ones.",
+    + "until all is repaired, SACK learns which segments arrived.",
+  detector: "How Burst TCP distinguishes false time-outs from true ones.",
   "Burst TCP": "TCP that treats a false time-out like a loss that duplicate ACKs found: it halves "
     + "its window in place of starting from one (Yu, Qiao and Liu, 2004).",
-  "burst NAK": "The core node that drops a burst tells the sender which segments it held.",
-  "burst ACK": "An edge node tells the sender which segments left, or arrived, in which burst.",
+  "burst NAK": "The core node that drops a burst reports its segments to the sender.",
+  "burst ACK": "An edge node reports to the sender the burst in which segments left or arrived.",
   "burst length estimation": "The sender estimates from its own losses how many segments a "
     + "burst holds; no node helps it.",
   oracle: "A detector that knows the truth: a bound for what detection can bring, not a protocol.",
-  goodput: "Data that arrived in order at the receiver, by time; what was sent twice counts once.",
+  goodput: "Data that arrived in order at the receiver, per second; retransmitted data count once.",
   interval: "95 % interval: of a hundred such sets of runs about 95 have the true mean within it.",
   seed: "The number that all chance of a run comes from. The same seed loses the same bursts.",
   simulated: "How much time passes in the simulated network.",
-  judged: "What the detector took a time-out for, beside what it was.",
+  judged: "The verdict of the detector on a time-out, compared with the truth.",
 };
 
 /** Makes a button of a word that is explained. */

@@ -8,7 +8,7 @@ const STEP = 24; // pixels between places that are tried
 const CONTROLS = "button:not(.term), select, input, summary";
 let owner = null;
 
-/** Shows lines beside a box of the screen; the first one is its name. */
+/** Shows lines next to a box of the screen; the first one is its name. */
 export function showTip(lines, box, of = null) {
   const [name, ...rest] = lines;
   const head = document.createElement("b");

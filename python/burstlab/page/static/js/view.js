@@ -184,7 +184,7 @@ export class View {
   async restore(state) {
     const { about, link, transport } = this;
     const first = !this.settled;
-    // What is put into place piece by piece is not to be written down before all of it is.
+    // The state is set piece by piece, and written to the address only when it is complete.
     this.settled = false;
     const values = Object.entries(state);
     for (const [name, value] of values) link.values.set(name, String(value));
@@ -209,7 +209,7 @@ export class View {
     this.keep();
   }
 
-  /** The burst that dies next, so that the fibre on whose way it does is chosen. */
+  /** The burst that dies next; the fibre where it dies is chosen. */
   firstAfter(otherwise) {
     const { t_s: at, burst } = this.transport.losses;
     const place = at.findIndex((time) => time >= this.transport.time);
@@ -318,7 +318,7 @@ export class View {
     element("under-way").textContent = `${moving}${whose} on fibres${doomed}${every}`;
   }
 
-  /** Chooses the fibre on whose way a burst died, so that what held it is seen. */
+  /** Chooses the fibre where a burst died, to show the burst that held its wavelength. */
   showWhere() {
     if (this.wanted === null) return;
     const { time, speed } = this.transport;
@@ -336,11 +336,11 @@ export class View {
   }
 }
 
-/** Why a burst was lost, and which one was in its way, as far as that is known. */
+/** Why a burst was lost, and which burst held its wavelength, if that is known. */
 function why(losses, burst) {
   const place = losses.burst.indexOf(burst);
   const cause = losses.about?.causes[losses.cause?.[place]];
   if (!cause) return null;
-  const rival = losses.rival[place] < 0 ? "" : `; burst ${losses.rival[place]} was in its way`;
-  return { cause, told: `cause: ${cause}${rival}` };
+  const rival = losses.rival[place] < 0 ? "" : `; burst ${losses.rival[place]} held its wavelength`;
+  return { cause, text: `cause: ${cause}${rival}` };
 }

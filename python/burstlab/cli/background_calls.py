@@ -1,4 +1,4 @@
-"""What is done beside the main thread: reports are written while the next target runs."""
+"""Calls in a background thread: reports are written while the next target runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from burstlab.running.interrupts import deferred
 from burstlab.running.worker_pool import UnderWay
 
 
-class Beside:
-    """Makes one call after another in a thread; what one raises, the next call or the end raises.
+class BackgroundCalls:
+    """Makes one call after another in a thread; the next call, or the end, raises its exception.
 
     Parameters
     ----------
     pool
-        Where the calls are made.
+        The thread.
     """
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
@@ -40,18 +40,18 @@ class Beside:
 
 
 @contextmanager
-def beside() -> Iterator[Beside]:
-    """Have a thread for calls; the last one has ended when it is left.
+def background_calls() -> Iterator[BackgroundCalls]:
+    """Make calls in a thread; the block waits for the last one at its end.
 
-    Unless the main thread is interrupted while it waits for that: then nobody waits any more.
+    An interrupt of the main thread ends this wait.
     """
     pool = ThreadPoolExecutor(max_workers=1)
-    made = Beside(pool)
+    made = BackgroundCalls(pool)
     try:
         try:
             yield made
         except BaseException:
-            with suppress(Exception):  # what is raised already is what is told
+            with suppress(Exception):  # the first exception is the one to report
                 made.wait()
             raise
         made.wait()
