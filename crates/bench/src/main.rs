@@ -1,5 +1,5 @@
-//! The engine alone: one run of a scenario, tracing off, and what it counted as one line of JSON.
-//! What `benches/instructions.py` and `benches/flame.sh` measure.
+//! The engine alone: one run of a scenario, tracing off, with its counts as one line of JSON.
+//! `benches/instructions.py` and `benches/flame.sh` measure this program.
 //!
 //! usage: engine SCENARIO.json DURATION      for example: engine path.json "100 s"
 
