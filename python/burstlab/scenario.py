@@ -300,10 +300,10 @@ Phase: TypeAlias = Literal["drawn", "common"]
 """
 
 Refusal: TypeAlias = Literal["keep", "partial"]
-"""What a buffer gets that asks for more than its route has left.
+"""The answer to a buffer that asks for more than its route has left.
 
 - `keep`: Nothing: it keeps its rate (Lu and Hunter 2009).
-- `partial`: What is left.
+- `partial`: The remaining capacity.
 """
 
 Reading: TypeAlias = Literal["recommended", "literal", "last", "largest", "present"]
@@ -334,7 +334,7 @@ Filter: TypeAlias = Literal["all", "first-three", "off"]
 """
 
 Guard: TypeAlias = Literal["copies", "known-holes"]
-"""What keeps ACKs in the name of the receiver from losing data.
+"""The rule that keeps ACKs in the name of the receiver from losing data.
 
 - `copies`: The edge keeps a copy of what it has acknowledged, and sends it if the receiver lacks
   it.
@@ -350,7 +350,7 @@ Notification: TypeAlias = Literal["dedicated", "piggybacked"]
 """
 
 Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas", "linux"]
-"""What a sender does about losses.
+"""Loss recovery of a sender.
 
 - `tahoe`: Fast retransmit, then slow start (Jacobson 1988).
 - `reno`: Fast retransmit and fast recovery (RFC 5681).
@@ -375,7 +375,7 @@ WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctc
 
 - `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
 - `vegas`: By the delay, in steps of a segment (Brakmo and Peterson 1995).
-- `fast`: By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
+- `fast`: By the delay, a share of the distance to the target (Wei, Jin, Low and Hegde 2006).
 - `python`: As a class of Python says.
 - `cubic`: By the time since the last reduction, along a cubic curve (RFC 9438).
 - `dctcp`: By a segment each round trip; by the share of marks at a mark (RFC 8257).
@@ -386,10 +386,10 @@ WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctc
 """
 
 VegasRules: TypeAlias = Literal["paper", "ns2"]
-"""What Vegas does in detail.
+"""Details of Vegas.
 
-- `paper`: What its authors describe.
-- `ns2`: What ns-2's agent does.
+- `paper`: As its authors describe it.
+- `ns2`: As ns-2's agent does it.
 """
 
 WindowHalving: TypeAlias = Literal["real", "integer"]
@@ -409,7 +409,7 @@ SsthreshBasis: TypeAlias = Literal["window", "flight"]
 FastRecoveryExit: TypeAlias = Literal["keep", "ssthresh", "flight"]
 """The congestion window after fast recovery.
 
-- `keep`: What it is, opened once by the ACK.
+- `keep`: The value it has, opened once by the ACK.
 - `ssthresh`: The slow-start threshold.
 - `flight`: The smaller of the threshold and one more than the segments in flight.
 """
@@ -445,14 +445,14 @@ RtoEstimator: TypeAlias = Literal["ticks", "rfc6298"]
 """
 
 BackoffEnd: TypeAlias = Literal["measurement", "progress"]
-"""What ends the back-off of the time-out.
+"""Event that ends the back-off of the time-out.
 
 - `measurement`: A round-trip measurement, which a segment sent twice does not give.
 - `progress`: An ACK of new data.
 """
 
 Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python"]
-"""How false time-outs are told from true ones.
+"""Rule that distinguishes false time-outs from true ones.
 
 - `none`: Not at all.
 - `ble`: Burst length estimation, by the sender alone.
@@ -478,7 +478,7 @@ BackMode: TypeAlias = Literal["ingress", "egress", "both"]
 """
 
 EgressUnknown: TypeAlias = Literal["false-timeout", "true-timeout"]
-"""What a time-out is where the egress has not heard of all that is outstanding.
+"""Verdict on a time-out while the egress has not heard of all that is outstanding.
 
 - `false-timeout`: Taken for false.
 - `true-timeout`: Taken for true.
@@ -487,19 +487,19 @@ EgressUnknown: TypeAlias = Literal["false-timeout", "true-timeout"]
 BnakDelay: TypeAlias = Literal["path", "rtt"]
 """When a burst NAK reaches the sender.
 
-- `path`: As soon as the way back from the node takes.
+- `path`: After the delay of the reverse path from the node.
 - `rtt`: When the ACKs of the burst would have.
 """
 
 BnakPartial: TypeAlias = Literal["true-timeout", "recheck"]
-"""What a time-out is after a burst NAK that did not cover all that was outstanding.
+"""Verdict on a time-out after a burst NAK that did not cover all outstanding segments.
 
 - `true-timeout`: Taken for true.
 - `recheck`: Taken for false if the NAK covers what is outstanding now.
 """
 
 SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
-"""What may end slow start before a loss.
+"""Events that may end slow start before a loss.
 
 - `standard`: Nothing (RFC 5681).
 - `hystart`: The length of a train of ACKs, or a round trip that grew (Ha and Rhee 2008).
@@ -1612,8 +1612,8 @@ class Tcp(_Section):
     Parameters
     ----------
     variant : Variant, optional
-        What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"`
-        (TCP Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
+        Loss recovery of the sender: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"` (TCP
+        Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
         profile `"linux"` `"linux"`. With `"sack"`, and with `"linux"` unless `sack` is false, the
         receiver sends SACK blocks.
     profile : Profile, default "rfc"
@@ -1632,7 +1632,7 @@ class Tcp(_Section):
         Size of an ACK without SACK blocks on the wire. At least 1 B. Default 40 B (ns-2
         `Agent/TCPSink packetSize_`), in profile `"linux"` 52 B with `timestamps`.
     sack_block_size : str (size), default "8 B"
-        What each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
+        Size that each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
     sack_blocks : int, default 3
         Most SACK blocks in an ACK, 1 to 3. Default 3 (ns-2 `maxSackBlocks_`). Fewer blocks make
         lost ACKs dearer. Without effect unless `variant` is `"sack"`.
@@ -1660,9 +1660,9 @@ class Tcp(_Section):
         `"cubic"` in profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"`
         with `variant` `"sack"`.
     vegas_rules : VegasRules, optional
-        What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
-        with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
-        `"ns2"`. Without effect unless `variant` or `window_law` is `"vegas"`.
+        Details of Vegas: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent, with its
+        peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles `"ns2"`.
+        Without effect unless `variant` or `window_law` is `"vegas"`.
     vegas_alpha : int, optional
         `"vegas"`: with fewer segments than this waiting in queues (window × (1 − shortest/measured
         round trip)) the window grows by one each round trip. 0 to 1,000,000, at most `vegas_beta`.
@@ -1679,9 +1679,9 @@ class Tcp(_Section):
         paper leaves it to the operator). The window cannot settle unless the receiver's `window`
         exceeds it.
     fast_gamma : float, default 0.5
-        `"fast"`: which part of the way to its aim the window goes in a round trip, above 0, at most
-        1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller values are slower
-        and steadier.
+        `"fast"`: the share of the distance to its target that the window covers in a round trip,
+        above 0, at most 1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller
+        values are slower and steadier.
     dupack_threshold : int, default 3
         Duplicate ACKs that make a fast retransmit. At least 1. Default 3 (RFC 5681 section 3.2;
         ns-2 `numdupacks_`).
@@ -1692,11 +1692,12 @@ class Tcp(_Section):
         Most segments that one ACK, write or time-out may release, 0: no limit. Default 0 (ns-2
         `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
     send_jitter : str (time), default "0 s"
-        What the window lets go, by an ACK, a write, the start or a time-out, waits for a random
-        time, uniform from 0 up to this; all that comes before it ends goes with it, so that the
-        order stays, and only fast retransmits, those of partial ACKs and Limited Transmit go at
-        once (ns-2 `overhead_`). 0 s to 1 s. Default 0 s: nothing waits (ns-2). The time a packet
-        takes on the slowest link breaks phase effects (Floyd and Jacobson 1992); more only delays.
+        Segments that the window releases wait for a random time, uniform from 0 up to this. An ACK,
+        a write, the start or a time-out releases them. All segments that are released before the
+        wait ends leave with them, so their order stays. Fast retransmits, those of partial ACKs and
+        Limited Transmit leave at once (ns-2 `overhead_`). 0 s to 1 s. Default 0 s: nothing waits
+        (ns-2). The time a packet takes on the slowest link breaks phase effects (Floyd and Jacobson
+        1992); more only delays.
     window_halving : WindowHalving, optional
         How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the
         fraction) or `"integer"` (rounded down). Default `"real"` (ns-2 `precisionReduce_`); profile
@@ -1778,9 +1779,9 @@ class Tcp(_Section):
         Whether doubling goes on beyond `rto_backoff_max` as long as the time-out is below `rto_max`
         (ns-2 `rfc2988_`). Default true.
     rto_backoff_end : BackoffEnd, default "measurement"
-        What ends the back-off: `"measurement"` (of a round trip, which segments sent twice do not
-        give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many stacks
-        do). Default `"measurement"`. It matters where losses follow one another closely.
+        Event that ends the back-off: `"measurement"` (of a round trip, which segments sent twice do
+        not give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many
+        stacks do). Default `"measurement"`. It matters where losses follow one another closely.
     rto_fixed : str (time), default "0 s"
         A constant in place of the estimated time-out, before back-off; 0 s: none. Default 0 s. It
         takes no notice of `rto_min`. For papers that state one.
@@ -1794,12 +1795,12 @@ class Tcp(_Section):
         Segments in order that make a delayed ACK go out. At least 1. Default 2 (RFC 5681 section
         4.2). Without effect unless `delayed_ack`.
     detector : Detector, default "none"
-        How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
-        one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"`,
-        `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge at the instant of the
-        loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false time-out
-        the window is halved, everything outstanding is sent again without slow start, and the
-        time-out is not backed off.
+        Rule by which the sender distinguishes a false time-out (one burst was lost, nothing is
+        congested) from a true one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`,
+        `"back"`, `"bnak"`, `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge
+        at the instant of the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`.
+        After a false time-out the sender halves its window, sends everything outstanding again
+        without slow start, and does not back off the time-out.
     detector_window_min : int, default 3
         Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
         (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
@@ -1819,9 +1820,9 @@ class Tcp(_Section):
         have arrived, on which the paper is silent: `"false-timeout"` or `"true-timeout"`. Default
         `"false-timeout"`.
     bnak_delay : BnakDelay, default "path"
-        `"bnak"`: when a burst NAK arrives: `"path"` (as soon as the way back takes) or `"rtt"`
-        (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes). Default
-        `"path"`.
+        `"bnak"`: when a burst NAK arrives: `"path"` (after the delay of the reverse path) or
+        `"rtt"` (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes).
+        Default `"path"`.
     bnak_partial : BnakPartial, default "true-timeout"
         `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
         `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
@@ -1854,26 +1855,26 @@ class Tcp(_Section):
         Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO, RFC
         5682). Default true. Without effect unless `variant` is `"linux"`.
     slow_start : SlowStart, default "hystart"
-        What may end slow start before a loss: nothing (`"standard"`), a train of ACKs as long as
-        half a round trip or a round trip that has grown by an eighth (`"hystart"`, with `"cubic"`;
-        Ha and Rhee 2008), or a round trip that has grown and stays so for five slower rounds
-        (`"hystart++"`, with `"cubic"`, `"aimd"` and `"dctcp"`; RFC 9406). Default `"hystart"` with
-        `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
+        Events that may end slow start before a loss. `"standard"`: none. `"hystart"` (with
+        `"cubic"`; Ha and Rhee 2008): a train of ACKs as long as half a round trip, or a round trip
+        that has grown by an eighth. `"hystart++"` (with `"cubic"`, `"aimd"` and `"dctcp"`; RFC
+        9406): a round trip that has grown and stays so for five slower rounds. Default `"hystart"`
+        with `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
     grouping : bool, default False
-        Whether segments are handed to the device in groups, as large as the pacing rate sends in a
-        millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
-        a group is short where the receiver's window or what was written ends within it, if no short
-        one is on its way (RFC 896). Default false: a segment at a time, of which one may be short
-        where a write ends. Without effect unless `variant` is `"linux"`.
+        Whether segments are handed to the device in groups. A group is as large as the pacing rate
+        sends in a millisecond. It may wait for the next ACK so that it can be larger. The last
+        segment of a group is short where the receiver's window or the written data end within it,
+        unless a short one is in flight (RFC 896). Default false: a segment at a time, of which one
+        may be short where a write ends. Without effect unless `variant` is `"linux"`.
     bbr_phase : int, default 0
-        What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
-        each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
+        Number from 0 to 6 from which BBR takes the phase in which its gain cycle begins; Linux
+        draws it anew each time. `"bbr3"` draws the times of its probes from it. Default 0. Without
         effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
     timestamps : bool, default True
-        Whether packets carry time stamps (RFC 7323 section 3), by which a sender measures round
-        trips, and tells the ACK of what it sent first from that of what it sent again (RFC 4015).
-        They are part of `syn_size` and `ack_size`, which without them are 40 B by default. Default
-        true. Without effect unless `variant` is `"linux"`.
+        Whether packets carry time stamps (RFC 7323 section 3). With them a sender measures round
+        trips, and distinguishes the ACK of a first transmission from that of a retransmission (RFC
+        4015). They are part of `syn_size` and `ack_size`, which without them are 40 B by default.
+        Default true. Without effect unless `variant` is `"linux"`.
     ecn : bool, default False
         Whether queues mark packets rather than drop them, where `marking` of a link, an edge or a
         node says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and
@@ -2007,7 +2008,7 @@ class PythonClass(_Section):
     class_ : str
         Name of the class in the file.
     options : mapping of names to Any, optional
-        What the constructor is given, by name. Absent: nothing.
+        Keyword arguments of the constructor. Absent: none.
     source : str, optional
         The text of the file. A scenario in which it is written runs only where that is allowed
         (`--allow-code`), since it may come from anybody.

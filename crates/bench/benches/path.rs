@@ -1,5 +1,5 @@
-//! Time per delivered packet over the path, tracing off: the work that `benches/compare` sets
-//! beside other simulators.
+//! Time per delivered packet over the path, tracing off: the work that `benches/compare` compares
+//! with that of other simulators.
 
 use burstlab_sim::scenario::{Resolved, Scenario};
 use burstlab_sim::{Monitor, Simulation, Trace};

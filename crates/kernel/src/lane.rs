@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::queue::{EventQueue, Rank, Ticket};
 
-/// A first-in-first-out way to one place, such as a link: items arrive in the order they were put
-/// on it. Only the first of them stands in the event queue, so the queue stays as short as there
+/// A first-in-first-out channel to one place, such as a link: items arrive in the order they were
+/// put on it. Only the first of them stands in the event queue, so the queue stays as short as
+/// there
 /// are lanes; each item keeps the [`Ticket`] of the moment it was put on the lane, so the order of
 /// all events is the same as if every item stood in the queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -86,19 +87,19 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Whether nothing is in transit.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Items on their way, each with when it arrives.
+    /// Items in transit, each with its time of arrival.
     pub fn timed(&self) -> impl Iterator<Item = (Time, &T)> {
         self.items.iter().map(|(at, _, item)| (*at, item))
     }
 
-    /// Items on their way.
+    /// Items in transit.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().map(|(_, _, item)| item)
     }

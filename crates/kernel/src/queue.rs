@@ -50,7 +50,7 @@ impl Ticket {
 /// A queue of events, each at an instant; ties are broken by [`Rank`] and then first in, first out,
 /// or by a [draw](EventQueue::with_drawn_ties).
 ///
-/// A four-way heap. The place of a popped event stays open until the next push or pop: nearly every
+/// A 4-ary heap. The place of a popped event stays open until the next push or pop: nearly every
 /// event is followed by the next one of its kind, which then sinks once from the top instead of
 /// being lifted from the bottom after the bottom was moved to the top.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct EventQueue<E> {
     /// Whether the first entry of `heap` has been popped.
     open: bool,
     issued: u64,
-    /// What draws the order of ties, in place of insertion.
+    /// The stream of random numbers that orders ties, in place of insertion.
     draws: Option<Stream>,
 }
 

@@ -1,6 +1,6 @@
-//! What a packet crosses outside the optics: wired links with their queues, and the processes that
-//! decide which units (packets or bursts) are lost, and which are marked. No optics, no TCP, no
-//! event queue.
+//! The network outside the optics: wired links with their queues, and the processes that decide
+//! which units (packets or bursts) are lost, and which are marked. No optics, no TCP, no event
+//! queue.
 
 mod loss;
 mod marking;

@@ -27,7 +27,7 @@ pub enum LossProcess {
     GilbertElliott(GilbertElliott),
     /// Exactly these units, in rising order.
     Listed(Vec<u64>),
-    /// What is sent in a down spell.
+    /// Units that are sent in a down spell.
     Outages(Spells),
     /// Losses come in spells of time: of what is sent in a good one, and in a bad one, each unit is
     /// lost with a chance of its own.

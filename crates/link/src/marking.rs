@@ -29,8 +29,8 @@ pub struct Red {
     pub each: Span,
 }
 
-/// The marks of one queue. It owns no generator: it answers with a chance, and is told of what was
-/// drawn.
+/// The marks of one queue. It owns no generator: it answers with a probability, and the caller
+/// draws and reports the result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Marker {
     rule: Marking,
@@ -75,7 +75,7 @@ impl Marker {
         if spread > plain { plain / spread } else { 1.0 }
     }
 
-    /// What became of the packet that was asked for last.
+    /// Takes the result for the packet that was asked for last.
     pub fn settle(&mut self, marked: bool) {
         self.since = if marked { 0 } else { self.since + 1 };
     }

@@ -106,7 +106,7 @@ impl Spells {
         pair
     }
 
-    /// The pair of time 0. What is left of an exponential spell has the law of a whole one.
+    /// The pair of time 0. The rest of an exponential spell has the law of a whole one.
     fn first(&self, draws: impl Fn(u64) -> [f64; 2]) -> Pair {
         let [state, left] = draws(FIRST[0]);
         let (up, down) = (self.up.as_ps() as f64, self.down.as_ps() as f64);

@@ -19,7 +19,7 @@ pub struct Wire {
     queue: Option<Box<Queue>>,
 }
 
-/// What may wait for a link behind the packet being sent, and when it marks.
+/// The queue of a link behind the packet being sent: its limit, and its marking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Room {
     /// Packets; `None`: no bound.
@@ -101,8 +101,8 @@ impl Wire {
         Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// The chance that the packet is marked that was handed over last, where the queue marks at
-    /// all; then [`settle`](Self::settle) is to be told of what was drawn.
+    /// The probability with which the packet that was handed over last is marked, where the queue
+    /// marks at all. The caller then draws, and passes the result to [`settle`](Self::settle).
     #[inline]
     #[must_use]
     pub fn chance(&self) -> Option<f64> {

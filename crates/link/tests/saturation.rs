@@ -6,7 +6,7 @@ use air::{clear, saturate};
 use burstlab_link::wlan::{Cell, Paths, Reach, Rules, Speed};
 use burstlab_units::{Bytes, Probability, Span};
 
-/// What `burstlab.analytic.wlan` says of packets of 1,500 B: access, tries of a packet (0: until
+/// Results of `burstlab.analytic.wlan` for packets of 1,500 B: access, tries of a packet (0: until
 /// it succeeds), stations, throughput in Mb/s, collision probability.
 const MODEL: &str = include_str!("bianchi.csv");
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use burstlab_units::Time;
 
-/// How a connection of a kernel stands, as its `tcp_info` tells.
+/// The state of a kernel's connection, as its `tcp_info` reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// Congestion window and threshold in segments; a threshold of 2^31 - 1 is none yet.
@@ -17,7 +17,7 @@ pub struct Sample {
     pub rtt_us: u32,
     /// Retransmission time-out in us.
     pub rto_us: u32,
-    /// Segments on their way.
+    /// Segments in flight.
     pub in_flight: u32,
     /// Retransmission time-outs since something new was acknowledged.
     pub timeouts: u32,
@@ -39,7 +39,7 @@ pub struct Sent {
     pub sample: Option<Sample>,
 }
 
-/// What [`Devices::wait`] answers.
+/// The answer of [`Devices::wait`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// When.

@@ -19,7 +19,7 @@ const REPAIRS: u32 = 3;
 
 const PS_OF_US: u64 = 1_000_000;
 
-/// What the kernel of a host has sent, until the run takes it.
+/// Packets that the kernel of a host has sent, until the run takes them.
 #[derive(Debug, Default)]
 pub(crate) struct Line(VecDeque<Sent>);
 
@@ -29,7 +29,7 @@ impl Line {
     }
 }
 
-/// A host; what its kernel sends waits in `line`.
+/// A host; the packets of its kernel wait in `line`.
 pub(crate) struct LiveHost {
     devices: Arc<dyn Devices>,
     pair: usize,
@@ -41,7 +41,7 @@ pub(crate) struct LiveHost {
     /// How each connection stood last, by its ports, and the connection that was looked at last.
     stood: BTreeMap<(u16, u16), Stood>,
     sample: Option<Sample>,
-    /// What is in the last packet.
+    /// The contents of the last packet.
     cargo: Cargo,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct LiveHost {
 #[derive(Clone, Copy, Debug)]
 struct Stood {
     sample: Sample,
-    /// What it costs that it repairs, in segments, until that is told.
+    /// The cost of its repair, in segments, until that is reported.
     cost: Option<u32>,
 }
 
@@ -132,10 +132,10 @@ impl Host for LiveHost {
             let header = Header::of(&sent.bytes);
             let ports = header.as_ref().map(Header::ports).unwrap_or_default();
             let why = self.looks(ports, sent.sample);
-            let resent = self.connections.sent(header.as_ref(), why);
-            let begins = resent.awaited.is_some();
+            let retransmitted = self.connections.sent(header.as_ref(), why);
+            let begins = retransmitted.awaited.is_some();
             let cost = self.stood.get_mut(&ports).filter(|_| begins).and_then(|s| s.cost.take());
-            self.events.extend(resent.events(why, cost));
+            self.events.extend(retransmitted.events(why, cost));
             self.ready.push_back(sent.bytes);
         }
     }

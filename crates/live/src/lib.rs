@@ -82,7 +82,7 @@ struct KernelClock {
     devices: Arc<dyn Devices>,
     lines: Vec<[Arc<Mutex<Line>>; 2]>,
     flows: Vec<u32>,
-    /// What was found and not handed to its hosts yet.
+    /// Packets that were found and not handed to their hosts yet.
     found: Mutex<(Time, VecDeque<Sent>)>,
 }
 
@@ -105,7 +105,8 @@ impl ExternalClock for KernelClock {
         }
         let Some(first) = found.1.front() else { return Wakeup::Due };
         let (pair, far) = (first.pair, first.far);
-        // What one host sends in a row is handed over at once, so that shared links keep the order.
+        // Packets that one host sends in a row are handed over at once, so that shared links keep
+        // the order.
         let mut line = locked(&self.lines[pair][usize::from(far)]);
         while found.1.front().is_some_and(|sent| (sent.pair, sent.far) == (pair, far)) {
             found.1.pop_front().into_iter().for_each(|sent| line.come(sent));

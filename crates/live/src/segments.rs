@@ -15,7 +15,7 @@ const ACK: u8 = 16;
 /// Bytes of a header of UDP.
 const UDP_HEADER: usize = 8;
 
-/// What the headers of a packet say, of IP version 4 and of TCP or UDP.
+/// The headers of a packet, of IP version 4 and of TCP or UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     ports: (u16, u16),
@@ -71,7 +71,7 @@ impl Header {
     }
 }
 
-/// What a packet carries; it has no header where it is of no kind that is known here.
+/// The contents of a packet; it has no header where it is of no kind that is known here.
 #[must_use]
 pub fn carries(header: Option<&Header>) -> Carries {
     match header {
@@ -107,7 +107,7 @@ pub fn mark(packet: &mut [u8]) -> bool {
 /// Why a host sends something again, if it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// ACKs have told of a gap.
+    /// ACKs have reported a gap.
     Gap,
     /// A retransmission timer has just fired.
     Timer,
@@ -115,7 +115,7 @@ pub enum Again {
     Probe,
 }
 
-/// What a packet sends again.
+/// The retransmissions in a packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resent {
     /// Where a repair of its connection begins with it: packets that carried what is waited for.
@@ -126,7 +126,7 @@ pub struct Resent {
 }
 
 impl Resent {
-    /// What a host tells of it; `cost` is that of [`HostEvent::Repairs`].
+    /// The events that a host reports of it; `cost` is that of [`HostEvent::Repairs`].
     pub fn events(self, why: Again, cost: Option<u32>) -> impl Iterator<Item = HostEvent> {
         let timed_out = why == Again::Timer;
         let begins = self.awaited.iter().map(|_| HostEvent::Repairs { timed_out, cost });
@@ -153,9 +153,10 @@ struct Connection {
     segments: VecDeque<(u64, u64, u64)>,
     /// One past the highest sequence number sent, counted on beyond 32 bits.
     next: Option<u64>,
-    /// What that was as the repair began that goes on until all below it is acknowledged.
+    /// The value of `next` at the begin of the repair that goes on until all below it is
+    /// acknowledged.
     recovery: Option<u64>,
-    /// What this host has acknowledged first, and last.
+    /// The first and the last sequence number that this host has acknowledged.
     taken: Option<(u64, u64)>,
     /// Sequence number of the end of the other host, which is no data.
     end: Option<u32>,
@@ -274,27 +275,27 @@ impl Connection {
             Again::Timer => true,
             Again::Probe => false,
         };
-        let mut resent = Resent::default();
+        let mut found = Resent::default();
         if begins && self.segments.iter().any(touches) {
             self.recovery = Some(next);
-            resent.awaited = Some(self.awaited());
+            found.awaited = Some(self.awaited());
         }
         // It may carry a part alone of what a packet carried before.
         self.cut(from);
         self.cut(to);
         for known in self.segments.iter_mut().filter(|known| touches(known)) {
-            if !resent.packets.contains(&known.2) {
-                resent.packets.push(known.2);
+            if !found.packets.contains(&known.2) {
+                found.packets.push(known.2);
             }
             known.2 = number;
         }
         let known = &self.segments;
-        resent.packets.retain(|&packet| known.iter().all(|segment| segment.2 != packet));
+        found.packets.retain(|&packet| known.iter().all(|segment| segment.2 != packet));
         if to > next || self.next.is_none() {
             self.segments.push_back((from.max(next), to, number));
             self.next = Some(to);
         }
-        resent
+        found
     }
 
     /// Makes two segments of the one that goes on at a sequence number, if one does.

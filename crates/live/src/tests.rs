@@ -187,7 +187,7 @@ fn packets_come_to_their_hosts_in_runs_and_in_order() {
     assert_eq!(outside.wait(at(9), at(30)), Wakeup::End { at: at(12) });
 }
 
-/// A connection as its kernel tells of it: stage, time-outs, window and threshold.
+/// A connection as its kernel reports it: stage, time-outs, window and threshold.
 fn stands(state: u32, timeouts: u32, cwnd: u32, ssthresh: u32) -> Option<Sample> {
     Some(Sample { state, timeouts, cwnd, ssthresh, segment: 100, ..Sample::default() })
 }
@@ -214,8 +214,8 @@ impl Kernel {
         let bytes = packet((9, 80), 100 * n, 1, 16, 100);
         locked(&self.line).come(Sent { pair: 0, far: false, bytes, sample });
         self.host.handle_timeout(Time::ZERO);
-        let told = std::iter::from_fn(|| self.host.poll_event());
-        told.filter(|event| matches!(event, HostEvent::Repairs { .. })).collect()
+        let events = std::iter::from_fn(|| self.host.poll_event());
+        events.filter(|event| matches!(event, HostEvent::Repairs { .. })).collect()
     }
 }
 

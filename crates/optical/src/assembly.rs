@@ -25,7 +25,7 @@ pub enum AssemblyPolicy {
     /// taken from them: theirs follows the mean length of bursts, this one aims at a length, so
     /// that it is shorter as the load grows.
     Adaptive {
-        /// What a burst should hold.
+        /// The target size of a burst.
         size: Bytes,
         /// The least timer.
         shortest: Span,
@@ -95,7 +95,7 @@ pub struct ClosedBurst {
     pub opened: Time,
     /// Size of all its packets and of the padding.
     pub bytes: Bytes,
-    /// What of it was added to make it the least size; zero without
+    /// Bytes of it that were added to reach the least size; zero without
     /// [`with_minimum`](Assembler::with_minimum).
     pub padding: Bytes,
 }
@@ -360,7 +360,7 @@ impl<P> Assembler<P> {
 struct Arrivals {
     /// When the burst before was opened.
     since: Option<Time>,
-    /// What was closed since then.
+    /// Bytes of the bursts that were closed since then.
     bytes: Bytes,
     /// Mean rate in bytes a second, once there is one.
     rate: Option<f64>,

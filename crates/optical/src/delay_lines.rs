@@ -15,7 +15,7 @@ use crate::scheduling::{Port, Scheduler};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DelayLines {
     delays: Vec<Span>,
-    /// What enters each line.
+    /// The reservations at the entry of each line.
     entries: Vec<Port>,
     /// Lines by rising delay, then by number.
     by_delay: Vec<u32>,
@@ -74,7 +74,7 @@ impl DelayLines {
         (0..entry.wavelengths()).any(|channel| entry.shorten(channel, start, owner, new_end))
     }
 
-    /// What ended at or before `now` is of no interest any more.
+    /// Drops the reservations that ended at or before `now`.
     pub fn forget(&mut self, now: Time) {
         self.entries.iter_mut().for_each(|entry| entry.forget(now));
     }

@@ -1,6 +1,7 @@
-//! The optical network: how packets become bursts, how bursts cross a path of fibres, and what a
-//! node of a mesh needs for them: ports, delay lines, headers; and the parts of a slotted network
-//! of optical packets. Values that are told the time; no clock, no event queue, no TCP.
+//! The optical network. It has the assembly of packets into bursts, the path of fibres that bursts
+//! cross, and the parts of a mesh node: ports, delay lines, headers. It also has the parts of a
+//! slotted network of optical packets. All are values that take the time; no clock, no event queue,
+//! no TCP.
 
 mod assembly;
 pub mod delay_lines;

@@ -122,7 +122,7 @@ impl OpticalPath {
     }
 }
 
-/// A unit on its way out of the ingress.
+/// A unit that leaves the ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// When its first bit leaves.

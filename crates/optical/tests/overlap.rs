@@ -16,7 +16,7 @@ fn mixed(counter: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A port and, beside it, a list of all that was granted: (wavelength, start, end).
+/// A port and a separate list of all that was granted: (wavelength, start, end).
 struct Run {
     port: Port,
     granted: Vec<(u32, Time, Time)>,

@@ -1,6 +1,6 @@
 //! Laws and detectors that are classes of Python. Each run executes the text of their file anew,
-//! and each connection has an instance of its own. What goes wrong in one ends the run: it answers
-//! what is usual from there on, and the monitor is told to cancel.
+//! and each connection has an instance of its own. An exception in one ends the run: from then on
+//! the class answers the usual value, and the monitor cancels the run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,19 +28,19 @@ create_exception!(
 /// Where the text of a class becomes a class, and what it raises becomes words.
 const MODULE: &str = "burstlab.classes";
 
-/// What went wrong first in the classes of a run.
+/// The first exception in the classes of a run.
 #[derive(Debug)]
 pub(crate) struct ClassFault {
     monitor: Monitor,
     failed: AtomicBool,
-    told: Mutex<Option<(String, String)>>,
+    failure: Mutex<Option<(String, String)>>,
 }
 
 impl ClassFault {
     /// Returns what went wrong as an error.
     pub(crate) fn check(&self) -> PyResult<()> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
-        told.map_or(Ok(()), |args| Err(ClassError::new_err(args)))
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |args| Err(ClassError::new_err(args)))
     }
 
     fn is_there(&self) -> bool {
@@ -56,15 +56,15 @@ impl ClassFault {
         stop
     }
 
-    fn tell(&self, told: (String, String)) {
+    fn record(&self, failure: (String, String)) {
         self.failed.store(true, Ordering::Relaxed);
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(told);
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
         self.monitor.cancel();
     }
 }
 
-/// Has the classes of a scenario, if it has any, made for one run. What goes wrong in them later
-/// is told by what this answers.
+/// Makes the classes of a scenario, if it has any, for one run. The returned value reports their
+/// later exceptions.
 pub(crate) fn prepare(
     py: Python<'_>,
     resolved: &mut Resolved,
@@ -73,8 +73,8 @@ pub(crate) fn prepare(
     if !resolved.needs_classes() {
         return Ok(None);
     }
-    let (failed, told) = (AtomicBool::new(false), Mutex::new(None));
-    let fault = Arc::new(ClassFault { monitor: monitor.clone(), failed, told });
+    let (failed, failure) = (AtomicBool::new(false), Mutex::new(None));
+    let fault = Arc::new(ClassFault { monitor: monitor.clone(), failed, failure });
     let mut loaded: Vec<Arc<Loaded>> = Vec::new();
     for config in resolved.tcp.iter().chain(&resolved.demand_tcp) {
         let of = [(Kind::Law, &config.window_law_class), (Kind::Detector, &config.detector_class)];
@@ -126,14 +126,14 @@ struct Loaded {
 
 impl Loaded {
     fn new(py: Python<'_>, kind: Kind, class: &PythonClass) -> PyResult<Self> {
-        let told = (
+        let args = (
             kind.word(),
             class.name.as_deref().unwrap_or("the file"),
             class.source.as_deref().unwrap_or_default(),
             &class.class,
             to_json(&class.options)?,
         );
-        let made = py.import(MODULE)?.getattr("load")?.call1(told)?;
+        let made = py.import(MODULE)?.getattr("load")?.call1(args)?;
         let (make, has, rules_slow_start) = made.extract()?;
         Ok(Self { kind, class: class.clone(), make, has, rules_slow_start })
     }
@@ -268,12 +268,12 @@ impl Instance {
         let value = error.value(py);
         // Without it nobody could tell the line.
         let traced = value.setattr("__traceback__", error.traceback(py));
-        let told = (value, name, &class.class, method, now, function);
+        let args = (value, name, &class.class, method, now, function);
         let words = traced
             .and_then(|()| py.import(MODULE))
-            .and_then(|module| module.getattr("failure")?.call1(told));
+            .and_then(|module| module.getattr("failure")?.call1(args));
         let words = words.and_then(|words| words.extract::<(String, String)>());
-        self.fault.tell(words.unwrap_or_else(|_| (error.to_string(), String::new())));
+        self.fault.record(words.unwrap_or_else(|_| (error.to_string(), String::new())));
     }
 
     /// The same in the same state.
@@ -352,7 +352,7 @@ impl ForeignLaw for Law {
     }
 }
 
-/// What a law has answered.
+/// The answer of a law.
 fn decision(answer: &Bound<'_, PyAny>) -> PyResult<Decision> {
     if let Ok(pair) = answer.cast::<PyTuple>()
         && pair.len() == 2
@@ -435,7 +435,7 @@ impl ForeignDetector for Judge {
     }
 }
 
-/// What a detector has answered.
+/// The verdict of a detector.
 fn verdict(answer: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     match answer.cast::<PyString>() {
         Ok(word) if word == "genuine" => Ok(Verdict::True),

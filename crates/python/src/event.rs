@@ -1,9 +1,9 @@
-//! What a class of Python is told.
+//! The argument of the methods of a Python class.
 
 use burstlab_sim::{Moment, Round, Tallied};
 use pyo3::prelude::*;
 
-/// What is so at a sender: times in s, windows in segments, rates in bit/s of data without headers.
+/// The state of a sender: times in s, windows in segments, rates in bit/s of data without headers.
 #[pyclass(frozen, get_all, module = "burstlab._core")]
 pub(crate) struct Event {
     now: f64,
@@ -63,7 +63,7 @@ impl Event {
     }
 }
 
-/// A round trip that has ended, as its delay tells it.
+/// A round trip that has ended, as its delay shows it.
 #[pyclass(frozen, name = "Round", module = "burstlab._core")]
 #[derive(Clone, Copy)]
 pub(crate) struct RoundTrip {

@@ -1,5 +1,5 @@
 //! A panic of the engine is its fault, and becomes an error that says so; nothing of it is printed
-//! on the way.
+//! meanwhile.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -23,7 +23,7 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What failed, and where in the sources.
+/// The failure, and its place in the sources.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) what: String,
@@ -36,7 +36,7 @@ impl From<Fault> for PyErr {
     }
 }
 
-/// Has panics of guarded work kept, and all others told as before.
+/// Keeps panics of guarded work, and lets all others be printed as before.
 pub(crate) fn install() {
     let usual = take_hook();
     set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
@@ -52,7 +52,7 @@ pub(crate) fn install() {
 /// Does some work; returns its fault where it panics.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     let before = GUARDED.replace(true);
-    // What is left half done is not used again, or finished under another guard.
+    // Work that is left half done is not used again, or finished under another guard.
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
     done.map_err(|panic| Fault { what: words(&*panic), place: PLACE.take() })

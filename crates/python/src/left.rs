@@ -1,6 +1,6 @@
-//! What a run that was stopped leaves behind is freed later. Millions of bursts are freed one by
-//! one, which takes a second, while somebody waits for the end; most often it is that of the
-//! process, which has nothing to free.
+//! The state of a stopped run is freed later. Millions of bursts are freed one by one, which takes
+//! a second, while somebody waits for the end. Mostly that is the end of the process, which need
+//! not free anything.
 
 use std::ops::{Deref, DerefMut};
 use std::thread::{sleep, spawn};
@@ -11,7 +11,7 @@ use burstlab_sim::Monitor;
 /// After so long nobody waits any more. In that time a command that was stopped has ended.
 const LATER: Duration = Duration::from_secs(2);
 
-/// What a run needs; where the run is cancelled it is not dropped at once, but later, by a thread
+/// The state of a run. Where the run is cancelled it is not dropped at once, but later, by a thread
 /// of its own.
 pub(crate) struct Left<T: Send + 'static> {
     value: Option<T>,

@@ -1,5 +1,5 @@
-//! Live hosts, whose devices and clock are those of an object of Python. What goes wrong in it ends
-//! the run: nothing comes from there on, and the monitor is told to cancel.
+//! Live hosts, whose devices and clock are those of an object of Python. An exception in it ends
+//! the run: no more packets come from there, and the monitor cancels the run.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use crate::stacks;
 
 /// A sample: window and threshold in segments, bytes of a segment, round trip and time-out in us,
-/// segments on their way, time-outs in a row, stage.
+/// segments in flight, time-outs in a row, stage.
 type Tuple = (u32, u32, u32, u32, u32, u32, u32, u32);
 
 /// The pair, whether its second host sends, the packet, and how its connection stands.
@@ -81,11 +81,11 @@ impl Devices for PyDevices {
                 return Ok(Found { at: until, ..Found::default() });
             };
             let packets: Vec<Packet> = packets;
-            let packets = packets.into_iter().map(|(pair, far, bytes, told)| Sent {
+            let packets = packets.into_iter().map(|(pair, far, bytes, state)| Sent {
                 pair,
                 far,
                 bytes: bytes.to_vec(),
-                sample: told.map(sample),
+                sample: state.map(sample),
             });
             Ok(Found { at: Time::from_ps(at), packets: packets.collect(), ended })
         };
@@ -94,8 +94,8 @@ impl Devices for PyDevices {
 
     fn deliver(&self, now: Time, pair: usize, far: bool, packet: &[u8]) -> Option<Sample> {
         let ask = |py: Python<'_>| {
-            let told = self.deliver.call1(py, (now.as_ps(), pair, far, packet))?;
-            Ok(told.extract::<Option<Tuple>>(py)?.map(sample))
+            let state = self.deliver.call1(py, (now.as_ps(), pair, far, packet))?;
+            Ok(state.extract::<Option<Tuple>>(py)?.map(sample))
         };
         self.asked(ask, None)
     }

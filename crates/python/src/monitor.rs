@@ -31,7 +31,7 @@ impl RunMonitor {
         self.inner.progress()
     }
 
-    /// Asks the run to end soon; what it has done is kept.
+    /// Asks the run to end soon; its results so far are kept.
     fn cancel(&self) {
         self.inner.cancel();
     }

@@ -1,4 +1,4 @@
-//! What a run leaves: its numbers as JSON, its tables as arrays that take over Rust's memory.
+//! The output of a run: its numbers as JSON, its tables as arrays that take over Rust's memory.
 
 use burstlab_sim::scenario::ScenarioError;
 use burstlab_sim::{Column, Monitor, Piece, Summary, Table, Trace};
@@ -23,7 +23,7 @@ pub(crate) fn traced(names: Vec<String>) -> PyResult<Trace> {
     Ok(tables)
 }
 
-/// What a run leaves.
+/// The output of a run.
 #[pyclass(name = "Output", module = "burstlab._core")]
 pub(crate) struct RunOutput {
     /// The numbers, as JSON.
@@ -32,7 +32,7 @@ pub(crate) struct RunOutput {
     /// Why the run could not go on, as (path, value, problem, fix).
     #[pyo3(get)]
     stuck: Option<(String, String, String, String)>,
-    /// What failed in the engine, and where.
+    /// The failure in the engine, and its place.
     #[pyo3(get)]
     fault: Option<(String, String)>,
     tables: Option<Vec<Table>>,

@@ -22,7 +22,7 @@ create_exception!(
     burstlab._core,
     AbsentBurst,
     PyValueError,
-    "A burst that is operated on is not in the run; args are how many the run has, each way."
+    "A burst of an operation is not in the run; args are how many the run has, in each direction."
 );
 
 /// A run from its beginning or from a checkpoint, which ends at `until_ps` at the latest.

@@ -1,4 +1,4 @@
-//! What Python hears of a mistake: an exception with its parts.
+//! Mistakes as Python sees them: an exception with its parts.
 
 use burstlab_sim::scenario::ScenarioError;
 use burstlab_sim::{CheckpointError, Monitor};

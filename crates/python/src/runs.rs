@@ -57,7 +57,7 @@ pub(crate) fn simulate(
     })
 }
 
-/// A run before its first event, what tells of a fault in its classes, and of one in its devices.
+/// A run before its first event, the reporter of faults in its classes, and that of its devices.
 pub(crate) type Begun = (Left<Simulation>, Option<Arc<ClassFault>>, Option<Arc<PyDevices>>);
 
 pub(crate) fn begin(

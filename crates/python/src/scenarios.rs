@@ -79,7 +79,7 @@ pub(crate) fn needs(
     })
 }
 
-/// What a scenario says that is allowed but probably not meant.
+/// Statements of a scenario that are allowed but probably not meant.
 #[pyfunction]
 pub(crate) fn warnings(py: Python<'_>, scenario_json: &str) -> PyResult<Vec<String>> {
     py.detach(|| Ok(resolved(scenario_json, None)?.warnings.clone()))

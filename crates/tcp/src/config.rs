@@ -18,9 +18,9 @@ pub use choices::{
 pub use class::PythonClass;
 pub use validate::ConfigError;
 
-/// Writes one list of parameters as `Config` (every field has a value) and as `Overrides` (every
-/// field may be left out). What comes after `linux` or `classes` has a value only where something
-/// needs it.
+/// Writes one list of parameters twice: as `Config`, where every field has a value, and as
+/// `Overrides`, where every field may be left out. A parameter after `linux` or `classes` has a
+/// value only where something needs it.
 macro_rules! parameters {
     (
         $($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+
@@ -92,8 +92,8 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"`
-    /// (TCP Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
+    /// Loss recovery of the sender: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"` (TCP
+    /// Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
     /// profile `"linux"` `"linux"`. With `"sack"`, and with `"linux"` unless `sack` is false, the
     /// receiver sends SACK blocks.
     variant: Variant,
@@ -117,7 +117,7 @@ parameters! {
     /// `Agent/TCPSink packetSize_`), in profile `"linux"` 52 B with `timestamps`.
     ack_size: Bytes,
 
-    /// What each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
+    /// Size that each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
     sack_block_size: Bytes,
 
     /// Most SACK blocks in an ACK, 1 to 3. Default 3 (ns-2 `maxSackBlocks_`). Fewer blocks make
@@ -152,9 +152,9 @@ parameters! {
     /// with `variant` `"sack"`.
     window_law: WindowLaw,
 
-    /// What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
-    /// with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
-    /// `"ns2"`. Without effect unless `variant` or `window_law` is `"vegas"`.
+    /// Details of Vegas: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent, with its
+    /// peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles `"ns2"`.
+    /// Without effect unless `variant` or `window_law` is `"vegas"`.
     vegas_rules: VegasRules,
 
     /// `"vegas"`: with fewer segments than this waiting in queues (window × (1 − shortest/measured
@@ -176,9 +176,9 @@ parameters! {
     /// exceeds it.
     fast_alpha: u32,
 
-    /// `"fast"`: which part of the way to its aim the window goes in a round trip, above 0, at most
-    /// 1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller values are slower
-    /// and steadier.
+    /// `"fast"`: the share of the distance to its target that the window covers in a round trip,
+    /// above 0, at most 1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller
+    /// values are slower and steadier.
     fast_gamma: f64,
 
     /// Duplicate ACKs that make a fast retransmit. At least 1. Default 3 (RFC 5681 section 3.2;
@@ -193,11 +193,12 @@ parameters! {
     /// `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
     max_burst: u32,
 
-    /// What the window lets go, by an ACK, a write, the start or a time-out, waits for a random
-    /// time, uniform from 0 up to this; all that comes before it ends goes with it, so that the
-    /// order stays, and only fast retransmits, those of partial ACKs and Limited Transmit go at
-    /// once (ns-2 `overhead_`). 0 s to 1 s. Default 0 s: nothing waits (ns-2). The time a packet
-    /// takes on the slowest link breaks phase effects (Floyd and Jacobson 1992); more only delays.
+    /// Segments that the window releases wait for a random time, uniform from 0 up to this. An ACK,
+    /// a write, the start or a time-out releases them. All segments that are released before the
+    /// wait ends leave with them, so their order stays. Fast retransmits, those of partial ACKs and
+    /// Limited Transmit leave at once (ns-2 `overhead_`). 0 s to 1 s. Default 0 s: nothing waits
+    /// (ns-2). The time a packet takes on the slowest link breaks phase effects (Floyd and Jacobson
+    /// 1992); more only delays.
     send_jitter: Span,
 
     /// How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the
@@ -301,9 +302,9 @@ parameters! {
     /// (ns-2 `rfc2988_`). Default true.
     rto_backoff_past_max: bool,
 
-    /// What ends the back-off: `"measurement"` (of a round trip, which segments sent twice do not
-    /// give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many stacks
-    /// do). Default `"measurement"`. It matters where losses follow one another closely.
+    /// Event that ends the back-off: `"measurement"` (of a round trip, which segments sent twice do
+    /// not give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many
+    /// stacks do). Default `"measurement"`. It matters where losses follow one another closely.
     rto_backoff_end: BackoffEnd,
 
     /// A constant in place of the estimated time-out, before back-off; 0 s: none. Default 0 s. It
@@ -322,12 +323,12 @@ parameters! {
     /// 4.2). Without effect unless `delayed_ack`.
     delayed_ack_every: u32,
 
-    /// How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
-    /// one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"`,
-    /// `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge at the instant of the
-    /// loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false time-out
-    /// the window is halved, everything outstanding is sent again without slow start, and the
-    /// time-out is not backed off.
+    /// Rule by which the sender distinguishes a false time-out (one burst was lost, nothing is
+    /// congested) from a true one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`,
+    /// `"back"`, `"bnak"`, `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge
+    /// at the instant of the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`.
+    /// After a false time-out the sender halves its window, sends everything outstanding again
+    /// without slow start, and does not back off the time-out.
     detector: Detector,
 
     /// Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
@@ -353,9 +354,9 @@ parameters! {
     /// `"false-timeout"`.
     back_egress_unknown: EgressUnknown,
 
-    /// `"bnak"`: when a burst NAK arrives: `"path"` (as soon as the way back takes) or `"rtt"`
-    /// (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes). Default
-    /// `"path"`.
+    /// `"bnak"`: when a burst NAK arrives: `"path"` (after the delay of the reverse path) or
+    /// `"rtt"` (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes).
+    /// Default `"path"`.
     bnak_delay: BnakDelay,
 
     /// `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
@@ -399,29 +400,29 @@ parameters! {
     /// RFC 5682). Default true. Without effect unless `variant` is `"linux"`.
     f_rto: bool,
 
-    /// What may end slow start before a loss: nothing (`"standard"`), a train of ACKs as long as
-    /// half a round trip or a round trip that has grown by an eighth (`"hystart"`, with `"cubic"`;
-    /// Ha and Rhee 2008), or a round trip that has grown and stays so for five slower rounds
-    /// (`"hystart++"`, with `"cubic"`, `"aimd"` and `"dctcp"`; RFC 9406). Default `"hystart"` with
-    /// `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
+    /// Events that may end slow start before a loss. `"standard"`: none. `"hystart"` (with
+    /// `"cubic"`; Ha and Rhee 2008): a train of ACKs as long as half a round trip, or a round trip
+    /// that has grown by an eighth. `"hystart++"` (with `"cubic"`, `"aimd"` and `"dctcp"`; RFC
+    /// 9406): a round trip that has grown and stays so for five slower rounds. Default `"hystart"`
+    /// with `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
     slow_start: SlowStart,
 
-    /// Whether segments are handed to the device in groups, as large as the pacing rate sends in a
-    /// millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
-    /// a group is short where the receiver's window or what was written ends within it, if no short
-    /// one is on its way (RFC 896). Default false: a segment at a time, of which one may be short
-    /// where a write ends. Without effect unless `variant` is `"linux"`.
+    /// Whether segments are handed to the device in groups. A group is as large as the pacing rate
+    /// sends in a millisecond. It may wait for the next ACK so that it can be larger. The last
+    /// segment of a group is short where the receiver's window or the written data end within it,
+    /// unless a short one is in flight (RFC 896). Default false: a segment at a time, of which one
+    /// may be short where a write ends. Without effect unless `variant` is `"linux"`.
     grouping: bool,
 
-    /// What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
-    /// each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
+    /// Number from 0 to 6 from which BBR takes the phase in which its gain cycle begins; Linux
+    /// draws it anew each time. `"bbr3"` draws the times of its probes from it. Default 0. Without
     /// effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
     bbr_phase: u32,
 
-    /// Whether packets carry time stamps (RFC 7323 section 3), by which a sender measures round
-    /// trips, and tells the ACK of what it sent first from that of what it sent again (RFC 4015).
-    /// They are part of `syn_size` and `ack_size`, which without them are 40 B by default. Default
-    /// true. Without effect unless `variant` is `"linux"`.
+    /// Whether packets carry time stamps (RFC 7323 section 3). With them a sender measures round
+    /// trips, and distinguishes the ACK of a first transmission from that of a retransmission (RFC
+    /// 4015). They are part of `syn_size` and `ack_size`, which without them are 40 B by default.
+    /// Default true. Without effect unless `variant` is `"linux"`.
     timestamps: bool,
 
     /// Whether queues mark packets rather than drop them, where `marking` of a link, an edge or a

@@ -16,7 +16,7 @@ pub(crate) use vegas::Vegas;
 /// The smallest slow-start threshold (RFC 5681 equation (4); ns-2 `slowdown`).
 pub(crate) const SSTHRESH_MIN: f64 = 2.0;
 
-/// What a law that goes by round trips decides about.
+/// A decision of a law that works once a round trip.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Course {
     /// Congestion window in segments.
@@ -36,8 +36,8 @@ pub(crate) enum Law {
     Vegas(Vegas),
     /// The delay decides, by how far the window is from where it should be.
     Fast(Fast),
-    /// Somebody else decides. It is told what the others need not know: see `flow/by_class.rs`. Not
-    /// stored: a run with a class of Python is not.
+    /// A law outside of this crate decides. It receives more than the others need: see
+    /// `flow/python_law.rs`. Not stored: a run with a class of Python is not.
     #[serde(skip)]
     Foreign(Box<dyn ForeignLaw>),
 }
@@ -61,12 +61,12 @@ impl Law {
         }
     }
 
-    /// What remains of a window of `window` segments after a loss that duplicate ACKs told of, not
-    /// rounded.
+    /// Size that remains of a window of `window` segments after a loss that duplicate ACKs
+    /// reported, not rounded.
     pub(crate) fn reduced(&mut self, window: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.reduced(window),
-            // What is usual.
+            // The usual reduction.
             Self::Foreign(_) => Aimd.reduced(window),
             Self::Vegas(law) => law.reduced(window),
             Self::Fast(law) => law.reduced(window),

@@ -1,4 +1,4 @@
-//! What a sender counts.
+//! The counters of a sender.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::segment::Ack;
 
-/// What a sender has done so far.
+/// Counts of a sender's actions so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderCounters {
     /// Segments handed to the link, the SYN and retransmissions included.

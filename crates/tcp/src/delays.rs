@@ -10,7 +10,7 @@ use crate::config::{Config, Variant, VegasRules, WindowLaw};
 use crate::round::{Round, Tallied};
 use send_times::SendTimes;
 
-/// What the delays of a connection were.
+/// The delays of a connection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Delays {
     as_ns2: bool,
@@ -27,15 +27,15 @@ pub(crate) struct Delays {
     patience: Option<Patience>,
     /// The round that the last ACK ended.
     ended: Option<Round>,
-    /// What the last ACK of new data said.
+    /// The facts of the last ACK of new data.
     news: News,
-    /// What is counted in the round that is running, and what was in the last one.
+    /// The counts of the current round, and those of the last one.
     counted: (Tallied, Option<Tallied>),
     /// Bytes of data in a full segment.
     payload: u64,
 }
 
-/// What an ACK of new data says.
+/// The facts of an ACK of new data.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct News {
     /// Segments that it acknowledges.
@@ -148,8 +148,8 @@ impl Delays {
         }
     }
 
-    /// Takes stock of the round, in which `sent` segments went out and after which `outstanding`
-    /// are under way.
+    /// Closes the round, in which `sent` segments went out and after which `outstanding` are in
+    /// flight.
     fn round(&mut self, now: Time, sent: u64, outstanding: u64, window: f64) -> Option<Round> {
         let Tally { begun, sum, count, .. } = self.tally;
         let rtt = match (count, self.base) {
@@ -199,7 +199,7 @@ impl Delays {
         self.payload
     }
 
-    /// What was counted in the last round trip that has ended.
+    /// The counts of the last round trip that has ended.
     pub(crate) fn tallied(&self) -> Option<Tallied> {
         self.counted.1
     }
@@ -242,12 +242,12 @@ impl Delays {
         self.measured
     }
 
-    /// Segments that waited in queues in the last whole round, as far as the delay tells.
+    /// Segments that waited in queues in the last whole round, as estimated from the delay.
     pub(crate) fn queued(&self) -> Option<f64> {
         self.queued
     }
 
-    /// What the last ACK of new data said.
+    /// The facts of the last ACK of new data.
     pub(crate) fn news(&self) -> News {
         self.news
     }

@@ -21,7 +21,7 @@ pub use detects::Notice;
 pub(crate) use detects::Outstanding;
 use oracle::Oracle;
 
-/// What a sender is to be told of its bursts.
+/// Reports of its bursts that a sender needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listens {
     /// Burst ACKs of the ingress.
@@ -35,7 +35,7 @@ pub struct Listens {
 /// How long a burst NAK takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NakDelay {
-    /// The way back from the node.
+    /// The delay of the reverse path from the node.
     Path,
     /// As long as the ACKs of the burst would have taken.
     Rtt,
@@ -44,7 +44,7 @@ pub enum NakDelay {
 }
 
 impl Listens {
-    /// What the detector of `config` needs.
+    /// The reports that the detector of `config` needs.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let nothing = Self::default();
@@ -66,7 +66,7 @@ impl Listens {
         }
     }
 
-    /// Whether it is told anything.
+    /// Whether it needs any report.
     #[must_use]
     pub fn at_all(self) -> bool {
         self != Self::default()
@@ -94,8 +94,8 @@ enum Method {
     Back(Back),
     Bnak(Bnak),
     Oracle(Oracle),
-    /// It is told more: see [`Detection::foreign`]. Not stored: a run with a class of Python is
-    /// not.
+    /// It receives other reports: see [`Detection::foreign`]. Not stored: a run with a class of
+    /// Python is not.
     #[serde(skip)]
     Foreign(Box<dyn ForeignDetector>),
 }
@@ -126,7 +126,7 @@ impl Detection {
         matches!(self.method, Method::Foreign(_))
     }
 
-    /// A detector that is written elsewhere, which hears nothing of what the others are told.
+    /// A detector outside of this crate, which receives none of the reports for the others.
     pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignDetector> {
         match &mut self.method {
             Method::Foreign(detector) => Some(&mut **detector),
@@ -134,7 +134,7 @@ impl Detection {
         }
     }
 
-    /// What a detector that is written elsewhere takes a time-out of a window of `window` for.
+    /// The verdict of a detector outside of this crate on a time-out of a window of `window`.
     pub(crate) fn judged(&self, window: f64, verdict: Verdict) -> Verdict {
         if window >= self.window_min { verdict } else { Verdict::True }
     }

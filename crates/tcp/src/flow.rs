@@ -39,7 +39,7 @@ pub(crate) struct Flow {
     /// One past the highest segment ever sent.
     pub(crate) sent: u64,
     pub(crate) offered: Offered,
-    /// What `sent` was at the last reduction: ACKs up to it tell of the same window of data.
+    /// The value of `sent` at the last reduction: ACKs up to it report on the same window of data.
     pub(crate) recover: u64,
     /// Duplicate ACKs since the last progress.
     pub(crate) duplicates: u32,
@@ -313,7 +313,7 @@ impl Flow {
         }
     }
 
-    /// What a false-time-out detector may know.
+    /// The facts that a false-time-out detector may use.
     pub(crate) fn outstanding(&self) -> Outstanding {
         Outstanding { window: self.window.plain(), segments: self.acked..self.next }
     }
@@ -333,7 +333,7 @@ impl Flow {
     }
 }
 
-/// What goes by delay.
+/// Functions of laws that go by delay.
 impl Flow {
     /// Everything outstanding is to go out again.
     fn go_back(&mut self, now: Time) {

@@ -1,5 +1,4 @@
-//! Laws and detectors that are written outside of this crate: what they are told, and what they
-//! answer.
+//! Laws and detectors outside of this crate: their inputs and their answers.
 
 use std::fmt;
 
@@ -8,7 +7,7 @@ use crate::round::{Round, Tallied};
 use crate::verdict::Verdict;
 use burstlab_units::{Span, Time};
 
-/// What is so at a sender when a law or a detector is asked.
+/// The state of a sender when a law or a detector is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// The present instant.
@@ -17,9 +16,9 @@ pub struct Moment {
     pub cwnd: f64,
     /// Slow-start threshold in segments.
     pub ssthresh: f64,
-    /// What a law reduces, in segments, as `ssthresh_basis` and `window_halving` have it; for a
-    /// detector, and at an ACK, the congestion window within the receiver's. A detector is told at
-    /// a loss what it was before its reduction.
+    /// For a law at a reduction: the size that it reduces, in segments, as `ssthresh_basis` and
+    /// `window_halving` define it. For a detector, and at an ACK: the congestion window within the
+    /// receiver's. At a loss a detector receives the size before its reduction.
     pub window: f64,
     /// The receiver's window in segments.
     pub receiver_window: u64,
@@ -41,7 +40,7 @@ pub struct Moment {
     pub rto: Span,
     /// The round trip that this ACK ended.
     pub round: Option<Round>,
-    /// What was counted in the last round trip that has ended; `None` before there is one.
+    /// The counts of the last round trip that has ended; `None` before there is one.
     pub tallied: Option<Tallied>,
     /// The rate at which data without headers are delivered, in bit/s: the newest sample of the
     /// sender of Linux (draft-cheng-iccrg-delivery-rate-estimation); for the others what was
@@ -63,7 +62,7 @@ pub struct Moment {
     pub repeated: bool,
 }
 
-/// What a law answers.
+/// The answer of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
     /// As AIMD has it.
@@ -189,5 +188,5 @@ fn needed<'a>(
     classes: Option<&'a dyn Classes>,
 ) -> (&'a PythonClass, &'a dyn Classes) {
     let class = class.expect("a resolved configuration has the class that it names");
-    (class, classes.expect("who makes a sender with classes of others says who makes these"))
+    (class, classes.expect("who makes a sender with foreign classes says who makes these"))
 }

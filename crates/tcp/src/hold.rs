@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
-/// Whether what a window lets go has to wait. A sender owns no generator: it asks for a delay, and
-/// is told until when to wait.
+/// Whether segments that a window releases have to wait. A sender owns no generator: it asks for a
+/// delay, and the driver answers with the end of the wait.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hold {
     /// No delay reaches this.
@@ -20,7 +20,7 @@ enum Holding {
     Off,
     /// Nothing waits now.
     Free,
-    /// Something could be sent; the delay is yet to be told.
+    /// Something could be sent; the delay is not given yet.
     Asking,
     /// Something may be sent then.
     Until(Time),
@@ -54,7 +54,7 @@ impl Hold {
         self.state != Holding::Open
     }
 
-    /// What the delay that is asked for is below.
+    /// The upper bound of the delay that is asked for.
     #[inline]
     pub(crate) fn asks(&self) -> Option<Span> {
         (self.state == Holding::Asking).then_some(self.below)

@@ -51,7 +51,7 @@ impl Lengths {
         }
     }
 
-    /// What the segments below `seq` lack together.
+    /// Bytes that the segments below `seq` lack together.
     #[cold]
     fn lacking_before(&self, seq: u64) -> u64 {
         let count = self.short.partition_point(|&(short, _)| short < seq);
@@ -63,7 +63,7 @@ impl Lengths {
         self.full - self.lacking(seq)
     }
 
-    /// What segment `seq` lacks.
+    /// Bytes that segment `seq` lacks.
     #[inline]
     pub(crate) fn lacking(&self, seq: u64) -> u64 {
         if self.short.is_empty() {

@@ -1,8 +1,8 @@
 //! TCP endpoints as plain values.
 //!
-//! A [`Sender`] and a [`Receiver`] are told what happened and when, and answer with what goes on
-//! the wire. They own no clock, no event queue and no generator, and know nothing of what lies
-//! between them. Order of calls:
+//! A [`Sender`] and a [`Receiver`] are given each event and its time, and answer with the packets
+//! that go on the wire. They own no clock, no event queue and no generator, and know nothing of the
+//! network between them. Order of calls:
 //!
 //! 1. [`Sender::start`] sends the SYN; [`Sender::supply`] offers data, before or after.
 //! 2. Every segment that arrives goes to [`Receiver::on_segment`], every ACK that arrives to
@@ -41,8 +41,8 @@
 //! ([`Receiver::piggyback`]), and takes one that came with data to [`Sender::on_ack_with_data`],
 //! before the data.
 //!
-//! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
-//! [`Profile`] is a set of values of these fields.
+//! Every difference between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant;
+//! a [`Profile`] is a set of values of these fields.
 
 mod bitmap;
 mod config;

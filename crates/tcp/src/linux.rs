@@ -205,8 +205,8 @@ impl Linux {
         &self.path
     }
 
-    /// Whether segment `seq`, which is outstanding, tells the receiver to hand over what it has
-    /// (PSH): where a call that wrote ended, and when it goes first at the end of a group.
+    /// Whether segment `seq`, which is outstanding, asks the receiver to hand over its data (PSH):
+    /// where a call that wrote ended, and at its first transmission at the end of a group.
     #[must_use]
     pub fn pushes(&self, seq: u64, again: bool) -> bool {
         let marks = if again { queue::PUSHES } else { queue::PUSHES | queue::SEVERAL };
@@ -237,7 +237,7 @@ impl Linux {
         }
     }
 
-    /// What is lost goes again, then what is new, as far as the window allows.
+    /// Sends lost segments first, then new ones, as far as the window allows.
     fn let_go(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.queue.has_unrepaired() && self.path.cwnd() > self.queue.in_flight() {
             self.send_lost(now, out);
@@ -257,7 +257,7 @@ impl Linux {
         self.path.context(now, &self.queue, &self.peer, self.repair.standing())
     }
 
-    /// What finds and repairs losses, and what it works on.
+    /// The part that finds and repairs losses, and the state that it works on.
     fn site(&mut self, now: Reading) -> (&mut Repair, Site<'_>) {
         let site = Site {
             now,

@@ -1,4 +1,4 @@
-//! What an application has offered, in segments, and their sizes on the wire.
+//! The data that an application has offered, in segments, and their sizes on the wire.
 
 use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};

@@ -67,7 +67,7 @@ impl PacketRun {
         }
     }
 
-    /// What is left behind the first `count` packets, which are not all.
+    /// The packets behind the first `count`, which are not all.
     #[inline(always)]
     #[must_use]
     pub fn behind(&self, count: u32) -> Self {

@@ -163,7 +163,7 @@ impl Receiver {
         next.saturating_sub(1 + u64::from(ends))
     }
 
-    /// What has arrived before its turn: runs of segments, each from one up to but not including
+    /// Segments that arrived out of order, as runs: each from one segment up to but not including
     /// another.
     #[must_use]
     pub fn early(&self) -> Vec<(u64, u64)> {
@@ -297,8 +297,9 @@ impl Receiver {
         }
     }
 
-    /// What the sender at the same host knows of round trips: the smoothed one in microseconds, and
-    /// its time-out in ticks of a millisecond. A connection with options goes by it.
+    /// Reports the round trips that the sender at the same host measured: the smoothed one in
+    /// microseconds, and its time-out in ticks of a millisecond. A connection with options goes by
+    /// it.
     pub fn know_round_trip(&mut self, (rtt, rto): (u64, u64)) {
         if let Self::Linux(receiver) = self {
             receiver.answers.know(rtt, rto);

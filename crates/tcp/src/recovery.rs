@@ -1,4 +1,4 @@
-//! What a sender does about losses.
+//! Loss recovery of a sender.
 
 mod new_reno;
 mod reno;
@@ -91,7 +91,7 @@ impl Recovery {
         }
     }
 
-    /// The timer ran out; what the flow itself does about it comes after this.
+    /// The timer ran out; the flow's own response follows.
     pub(crate) fn on_timeout(&mut self, flow: &mut Flow, now: Time) {
         each!(self, algorithm => algorithm.on_timeout(flow, now));
     }

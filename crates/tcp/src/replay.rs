@@ -29,7 +29,7 @@ const NUMBERS: u64 = 1 << 48;
 /// The kernel says this where an ACK has no time stamp.
 const NO_ECHO: i64 = -1;
 
-/// What is to be played.
+/// A recorded connection to replay.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayCase {
@@ -37,8 +37,8 @@ pub struct ReplayCase {
     pub options: LinuxOptions,
     /// Bytes that the application writes before it closes; `None`: without end, but for `writes`.
     pub bytes: Option<u64>,
-    /// What the application writes instead, each after so many milliseconds and so many bytes; the
-    /// connection stays open behind them.
+    /// The writes of the application in place of `bytes`, each after so many milliseconds and of so
+    /// many bytes; the connection stays open behind them.
     #[serde(default)]
     pub writes: Option<Vec<(u64, u64)>>,
 }
@@ -73,8 +73,8 @@ struct Acknowledged {
     cwnd: u32,
     ssthresh: u32,
     stage: u32,
-    /// What is shown but not compared: srtt, rttvar, rto, unacked, sacked, lost, retransmitted,
-    /// reordering, backoff.
+    /// Values that are shown but not compared: srtt, rttvar, rto, unacked, sacked, lost,
+    /// retransmitted, reordering, backoff.
     others: Vec<u64>,
     /// The shortest round trip.
     shortest: Span,
@@ -179,7 +179,7 @@ fn is_syn(columns: &[&str]) -> bool {
     flags.is_some_and(|flags| flags & SYN != 0)
 }
 
-/// A segment with data or a FIN; nothing of others.
+/// A segment with data or a FIN; other packets give nothing.
 fn read_segment(columns: &[&str]) -> Option<Option<Segment>> {
     let &[_, at, seq, length, flags, ..] = columns else { return None };
     let (at, flags) = (time(at)?, flags.parse::<u32>().ok()?);
@@ -224,7 +224,7 @@ struct Player {
     sender: Linux,
     clock: Clock,
     bytes: Option<u64>,
-    /// What is to be written, from the next on, and what was written of it, in bytes.
+    /// Writes that are still to come, and the bytes of the next that were written already.
     writes: std::vec::IntoIter<(Time, u64)>,
     written: Option<u64>,
     opened: bool,
@@ -361,7 +361,7 @@ impl Player {
     }
 
     fn collect(&mut self, at: Time) {
-        // What is not grouped is whole for the sender, the last segment too.
+        // Without grouping every segment is whole for the sender, the last one too.
         let end = self.written.or(self.bytes).unwrap_or(u64::MAX);
         let (sender, out) = (&self.sender, &mut self.out);
         self.sent.extend(out.drain(..).map(|sent| {

@@ -1,10 +1,10 @@
-//! What a round trip tells a window law.
+//! The facts of a round trip for a window law.
 
 use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
 
-/// What a sender counted in a round trip, which ends with the ACK of the first segment that was
-/// sent in it, or is cut short where all outstanding goes out again.
+/// The counts of a sender in a round trip. It ends with the ACK of the first segment that was sent
+/// in it, or when all outstanding segments are retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tallied {
     /// Segments that went out, those sent again included.

@@ -10,7 +10,7 @@ use crate::config::{BackoffEnd, Config, RtoEstimator};
 use rfc6298::Rfc6298;
 use ticks::Ticks;
 
-/// What a sender has learnt of its round-trip time.
+/// The sender's estimates of its round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttView {
     /// The last measurement.
@@ -39,7 +39,7 @@ enum Estimator {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timer {
     estimator: Estimator,
-    /// What the timer would be set to now: see [`rto`](Self::rto).
+    /// The time-out that the timer would be set to now: see [`rto`](Self::rto).
     rto: Span,
     /// Constant time-out in place of the estimate; zero: none.
     fixed: Span,

@@ -1,4 +1,4 @@
-//! What a sender knows of the segments above the cumulative ACK.
+//! A sender's knowledge of the segments above the cumulative ACK.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What crosses the wire.
+//! Packets on the wire.
 
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct Transmission {
     pub cwnd: f64,
     /// Slow-start threshold at this moment, in segments.
     pub ssthresh: f64,
-    /// What its header says, on a connection that has [options](SegmentOptions).
+    /// The flags of its header, on a connection that has [options](SegmentOptions).
     pub flags: SegmentFlags,
 }
 
@@ -35,7 +35,8 @@ pub struct SentRun {
     pub cwnd: u32,
     #[allow(missing_docs)]
     pub ssthresh: u32,
-    /// What the first one carries but for [`pushes`](Self::pushes); others tell of no reduction.
+    /// The options of the first segment, except [`pushes`](Self::pushes); the others announce no
+    /// reduction.
     pub options: SegmentOptions,
 }
 
@@ -47,14 +48,14 @@ pub trait Outlet {
 
 /// The links of a sender on the fast path, from which ACKs come too.
 pub trait Wires: Outlet {
-    /// What the ACK for `next` carries that comes now, if it may be taken there.
+    /// The options of the ACK for `next` that comes now, if it may be taken there.
     fn carried(&self, next: u64) -> Option<AckOptions>;
 
-    /// The sender hears it; what it lets go follows.
+    /// Gives the ACK to the sender; the segments that it releases follow.
     fn hear(&mut self, now: Time, next: u64);
 }
 
-/// What the header of a segment says besides its number.
+/// The contents of a segment's header besides its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentFlags {
     /// It ends what the application wrote at a time (PSH): the receiver acknowledges it once the
@@ -68,7 +69,7 @@ pub struct SegmentFlags {
     pub probe: bool,
 }
 
-/// What a data packet carries besides its segment, on a connection that has options.
+/// The contents of a data packet besides its segment, on a connection that has options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentOptions {
     /// Time stamp of its sender, in ms of its clock (TSval, RFC 7323 section 3).
@@ -81,7 +82,7 @@ pub struct SegmentOptions {
     pub marked: bool,
 }
 
-/// What an ACK carries besides its numbers, on a connection that has options.
+/// The contents of an ACK besides its numbers, on a connection that has options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AckOptions {
     /// Time stamp of the receiver, in ms of its clock (TSval, RFC 7323 section 3).
@@ -145,7 +146,7 @@ pub struct Ack {
     /// The segment that the receiver waits for: all below it have arrived. 0: nothing has. (ns-2
     /// numbers an ACK by the last segment in order, which is one less.)
     pub next: u64,
-    /// What has arrived above `next`, if the receiver tells.
+    /// Segments that have arrived above `next`, if the receiver reports them.
     pub sack: SackBlocks,
     /// Size on the wire, SACK blocks included.
     pub size: Bytes,

@@ -145,8 +145,8 @@ impl Sender {
         self.offered().short_segment()
     }
 
-    /// A node of the optical network tells of `burst`, which carries `segments` of this connection,
-    /// rising. Any content is taken.
+    /// A node of the optical network reports on `burst`, which carries `segments` of this
+    /// connection, in rising order. Any content is taken.
     pub fn on_notice(
         &mut self,
         now: Time,
@@ -158,8 +158,8 @@ impl Sender {
         each!(self, sender => sender.on_notice(now, (notice, burst), segments, out));
     }
 
-    /// Whoever knows tells what a time-out that came now would be. Only the detector `"oracle"`
-    /// listens.
+    /// Reports the verdict that would be true of a time-out now. Only the detector `"oracle"` uses
+    /// it.
     pub fn tell(&mut self, truth: Verdict) {
         each!(self, sender => sender.detection.tell(truth));
     }
@@ -173,7 +173,7 @@ impl Sender {
         self.classic()?.flow.hold.asks()
     }
 
-    /// What is held back may go at `at`. Does nothing unless the sender has asked.
+    /// The segments that are held back may go at `at`. Does nothing unless the sender has asked.
     pub fn hold_until(&mut self, at: Time) {
         if let Self::Classic(sender) = self {
             sender.flow.hold.until(at);
@@ -217,7 +217,7 @@ impl Sender {
         }
     }
 
-    /// What was done so far.
+    /// Counts of the sender's actions so far.
     #[must_use]
     pub fn counters(&self) -> &SenderCounters {
         match self {
@@ -278,7 +278,7 @@ impl Sender {
         self.acked().checked_sub(1)
     }
 
-    /// What the sender is doing.
+    /// The present state of the sender.
     #[must_use]
     pub fn state(&self) -> State {
         match self {
@@ -290,7 +290,7 @@ impl Sender {
         }
     }
 
-    /// What was learnt of the round-trip time.
+    /// The estimates of the round-trip time.
     #[must_use]
     pub fn rtt(&self) -> RttView {
         match self {
@@ -392,7 +392,7 @@ impl Sender {
         matches!(self, Self::Linux(sender) if sender.takes_full_fast(now, next))
     }
 
-    /// What a segment that goes out at `now` carries besides.
+    /// The options of a segment that goes out at `now`.
     #[must_use]
     pub fn options(&self, now: Time, sent: &Transmission) -> SegmentOptions {
         match self {

@@ -1,8 +1,8 @@
-//! What a detector decides.
+//! The verdict of a detector.
 
 use serde::{Deserialize, Serialize};
 
-/// What a time-out is taken for.
+/// The kind that a time-out is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// Congestion: slow start from one segment.

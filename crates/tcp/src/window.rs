@@ -255,7 +255,7 @@ impl Window {
         self.cwnd = self.slow_start.restart_window();
     }
 
-    /// What a decision leaves of `window`: not less than one segment, or half of what was there.
+    /// The window that a decision leaves of `window`: at least one segment, or half of the former.
     fn remains(window: f64, decision: Decision) -> f64 {
         match decision {
             Decision::Window(remains) => remains.max((window / 2.0).min(1.0)),

@@ -42,7 +42,7 @@ pub struct BatchSource {
     stop: Time,
 }
 
-/// What batches between two nodes follow.
+/// The law of the batches between two nodes.
 #[derive(Clone, Debug)]
 pub struct BatchLaw {
     /// Mean number of batches a second; the times between them are exponentially distributed.

@@ -1,5 +1,5 @@
-//! What flows carry and when they come: draws by inversion of a distribution, each a pure function
-//! of one uniform number, which the caller brings; and batches, which draw keyed numbers in turn.
+//! Sizes and times of traffic. A size or a gap is drawn by inversion of a distribution, as a pure
+//! function of one uniform number, which the caller brings. Batches draw keyed numbers in turn.
 
 mod batches;
 mod logarithm;

@@ -3,7 +3,7 @@
 //! The autocovariance at lag k >= 1 is an integral of exp(-k s) with positive weights, so that a
 //! sum of first-order autoregressions whose time constants rise geometrically comes near it at
 //! every lag (B. B. Mandelbrot, A fast fractional Gaussian noise generator, Water Resources
-//! Research 7(3), 1971). What is left at lags 0 and 1 is a moving average. The sum has a rational
+//! Research 7(3), 1971). The rest, at lags 0 and 1, is a moving average. The sum has a rational
 //! spectral density, and the filter here is its causal factor without zeros outside the unit
 //! circle: it gives the same covariances from one normal draw a step, where the sum would need one
 //! for each part.
@@ -26,17 +26,17 @@ pub const HURST_MAX: f64 = 0.98;
 pub(crate) struct Noise {
     poles: [f64; POLES],
     gains: [f64; POLES],
-    /// Gains of the present draw and of the one before, beside those of the poles.
+    /// Gains of the present draw and of the one before, in addition to those of the poles.
     direct: [f64; 2],
     state: [f64; POLES],
     before: f64,
 }
 
-/// What noises of one Hurst exponent have in common.
+/// The part that all noises of one Hurst exponent share.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     fresh: Noise,
-    /// What each normal number of the past weighs in each part of the state.
+    /// The weight of each past normal number in each part of the state.
     past: Vec<[f64; POLES]>,
 }
 
@@ -132,7 +132,7 @@ impl Sum {
             let half = rate / 2.0;
             scale * rate.powf(2.0 - 2.0 * hurst) * (half.sinh() / half).powi(2) * SPACING
         });
-        // What is slower than the slowest goes with it.
+        // The parts slower than the slowest are added to it.
         let end = rates[0] * (-SPACING / 2.0).exp();
         variances[0] += scale * end.powf(2.0 - 2.0 * hurst) / (2.0 - 2.0 * hurst);
         let parts = || rates.iter().zip(&variances);

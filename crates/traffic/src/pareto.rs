@@ -2,7 +2,7 @@
 //! `max`. With t = ln(x/min) it is an exponential distribution cut at t = ln(max/min), which is how
 //! everything here is computed: no shape, 1 included, needs a case of its own.
 
-/// Largest shape; what is larger is practically `min` alone.
+/// Largest shape; with a larger one practically every value would be `min`.
 pub const SHAPE_MAX: f64 = 100.0;
 
 /// The mean for `shape`, which lies in [0, [`SHAPE_MAX`]]; 0 is the limit, uniform in ln x.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// A size and the chance to be at most that large.
 type Point = (Bytes, Probability);
 
-/// Points of a cumulative distribution function, with straight lines between them. What stands
-/// below the first point is all at that point.
+/// Points of a cumulative distribution function, with straight lines between them. All probability
+/// below the first point is at that point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table(Vec<(f64, f64)>);
 

@@ -26,8 +26,8 @@ impl fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// What one kind of quantity is called, which units it has and how large it may be. A unit is
-/// numerator/denominator base units; the first unit in the table that divides a value writes it.
+/// A kind of quantity: its name, its units and its largest value. A unit is numerator/denominator
+/// base units; the first unit in the table that divides a value writes it.
 struct Kind {
     name: &'static str,
     example: &'static str,

@@ -131,7 +131,7 @@ impl Serializer {
         if self.memo.0 != size {
             let rate = u128::from(self.rate.as_bps());
             let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
-            // What takes longer than there is time has not left when the run ends.
+            // A unit that takes longer than there is time has not left when the run ends.
             let quotient = u64::try_from(units / rate).unwrap_or(u64::MAX - 1);
             self.memo = (size, quotient, (units % rate) as u64);
             if self.memo.2 == 0 {

@@ -1,10 +1,10 @@
 //! Instants and spans, in integer picoseconds.
 //!
 //! A sum that passes the last instant is [`Time::NEVER`]. That is exact, not an estimate: every run
-//! ends far below it (a scenario is refused otherwise), what would happen then does not happen in
-//! the run, and whatever is added to it, or comes after it, is never either. So a queue whose line
-//! is free in 300 days holds the right packets, in the right order, to the end of the run. What is
-//! no instant but a measured length of time, such as a wait, is not taken from it.
+//! ends far below it (a scenario is refused otherwise), so such an event does not happen in the
+//! run, and any later time is never too. So a queue whose line is free in 300 days holds the right
+//! packets, in the right order, to the end of the run. A measured length of time, such as a wait,
+//! is not computed from it.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};

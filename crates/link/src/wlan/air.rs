@@ -3,10 +3,10 @@
 use burstlab_units::{Bytes, Probability, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// What one node hears of another.
+/// The frames of another node that a node senses or receives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reach {
-    /// Whether its frames make the medium busy. What is not sensed is not received either.
+    /// Whether its frames make the medium busy. A node receives no frame that it does not sense.
     pub senses: bool,
     /// Whether frames that are for others are understood, and heeded.
     pub understands: bool,
@@ -56,7 +56,7 @@ impl Reach {
     }
 }
 
-/// What each node of a cell hears of each other. Node 0 is the base station.
+/// The [`Reach`] between each pair of nodes of a cell. Node 0 is the base station.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Paths {
     nodes: u32,

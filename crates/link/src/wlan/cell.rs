@@ -11,8 +11,8 @@ use super::timing::{ACK, CTS, DATA_HEADER, RTS, Rules};
 /// A cell: node 0 is the base station, the others are its stations.
 ///
 /// It is driven by [`advance`](Self::advance) and [`enqueue`](Self::enqueue), with times that never
-/// go back; [`poll_timeout`](Self::poll_timeout) tells before when nothing has to be done. Slots in
-/// which nothing happens cost nothing, nor do nodes that sense nothing of each other slow it down.
+/// go back. Nothing has to be done before [`poll_timeout`](Self::poll_timeout). Slots in which
+/// nothing happens cost nothing, and nodes that do not sense each other do not slow it down.
 ///
 /// It draws from no generator: whoever drives it hands over a function from a [`Draw`] to a uniform
 /// number in [0, 1) that belongs to that draw alone.
@@ -36,13 +36,13 @@ pub struct Cell<P> {
 pub struct Draw {
     /// The node it is about, which backs off, or sends.
     pub node: u32,
-    /// What is decided.
+    /// The quantity that is decided.
     pub what: Drawn,
     /// Which decision of its kind and node, from 1.
     pub ordinal: u64,
 }
 
-/// What a uniform number decides.
+/// A quantity that a uniform number decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
     /// How long a back-off is.
@@ -53,7 +53,7 @@ pub enum Drawn {
     Packet,
 }
 
-/// What becomes of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome<P> {
     /// It is at the node `to`.
@@ -180,7 +180,7 @@ impl<P> Cell<P> {
         Some(others.map_or(landing, |at| at.min(landing))).filter(|&at| at < Time::MAX)
     }
 
-    /// What node `node` did as a sender.
+    /// The counts of node `node` as a sender.
     #[must_use]
     pub fn counts(&self, node: u32) -> &Counts {
         &self.nodes[node as usize].counts

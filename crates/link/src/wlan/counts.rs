@@ -1,8 +1,8 @@
-//! What a node of a cell did.
+//! The counts of a node of a cell.
 
 use serde::{Deserialize, Serialize};
 
-/// What a node did as a sender.
+/// The counts of a node as a sender.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Packets handed to it, those included that found its queue full.

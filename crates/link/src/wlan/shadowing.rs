@@ -33,8 +33,8 @@ impl Shadowing {
         self.reference_power_dbm - 10.0 * self.exponent * ratio.log10() - self.receive_dbm
     }
 
-    /// What a node hears of one at `distance_m`. The mean power decides whether it senses a frame,
-    /// and whether it understands one for others.
+    /// The reach between two nodes at `distance_m`. The mean power decides whether a node senses a
+    /// frame, and whether it understands one for others.
     #[must_use]
     pub fn reach(&self, distance_m: f64) -> Reach {
         let margin = self.margin_db(distance_m);
@@ -49,7 +49,7 @@ impl Shadowing {
     }
 
     /// Chance that a frame of mean power `margin_db` above the threshold falls below it: Q(margin /
-    /// sigma), where sigma 0 makes it certain either way.
+    /// sigma). Sigma 0 makes it 0 or 1.
     #[must_use]
     pub fn frame_error(margin_db: f64, sigma_db: f64) -> Probability {
         let chance = if sigma_db > 0.0 {

@@ -23,7 +23,7 @@ pub(super) struct Queued<P> {
     pub(super) queued_at: Time,
 }
 
-/// What a node sends a SIFS after what it received.
+/// The frame that a node sends a SIFS after one that it received.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reply {
     pub(super) at: Time,
@@ -190,8 +190,8 @@ impl<P> Station<P> {
         match &self.reply {
             Some(reply) if reply.kind == Kind::Data => reply.at + head.airtime,
             _ if self.is_idle() => {
-                // What it has not understood makes it wait for longer, unless it understands
-                // something before.
+                // A frame that it has not understood makes it wait for longer, unless it
+                // understands another one before.
                 let sooner = self.sends_after(rules.difs, rules).max(now + rules.difs);
                 self.sends_at(rules).min(sooner) + shortest
             }

@@ -48,7 +48,7 @@ impl Speed {
     }
 }
 
-/// What precedes the MAC frame. A frame at 1 Mb/s always has the long one.
+/// The preamble before the MAC frame. A frame at 1 Mb/s always has the long one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Preamble {
     /// 144 bits and the PLCP header of 48, at 1 Mb/s: 192 us.
@@ -58,7 +58,7 @@ pub enum Preamble {
     Short,
 }
 
-/// What all nodes of a cell go by.
+/// The timing rules of all nodes of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rules {
     /// Speed of data frames.
@@ -67,7 +67,7 @@ pub struct Rules {
     pub stations: Vec<Speed>,
     /// Speed of RTS, CTS and ACK frames.
     pub basic: Speed,
-    /// What precedes each frame.
+    /// The preamble of each frame.
     pub preamble: Preamble,
     /// Slot of the back-off.
     pub slot: Span,
@@ -151,7 +151,7 @@ impl Rules {
     }
 
     /// How long a sender waits for a CTS or an ACK from the end of its frame: for one at 1 Mb/s,
-    /// and for the way there and back. Then it counts slots from the instant from which stations do
+    /// and for the round trip. Then it counts slots, from the instant from which stations count
     /// that did not understand the frame.
     #[must_use]
     pub fn patience(&self) -> Span {

@@ -1,5 +1,4 @@
-//! What the tests of a cell share: uniform numbers, and stations that always have something to
-//! send.
+//! Shared by the tests of a cell: uniform numbers, and stations that always have something to send.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 

@@ -66,7 +66,7 @@ struct Node {
     counts: Counts,
 }
 
-/// What became of a packet, and when.
+/// The outcome of a packet, and its time.
 pub(crate) type Ended = (u64, u64, Option<Reason>);
 
 pub(crate) struct Ticks {
@@ -208,7 +208,7 @@ impl Ticks {
         let delay = us(self.rules.delay);
         self.air.iter().all(|other| {
             let same = other.from == one.from && other.starts == one.starts;
-            // What it sends itself leaves without delay.
+            // The node's own frame leaves without delay.
             let shift = if other.from == node { delay } else { 0 };
             let (starts, ends) = (other.starts - shift, other.ends - shift);
             let overlaps = starts < one.ends && one.starts < ends;

@@ -49,16 +49,16 @@ struct Packed {
 }
 
 /// The reservations of one channel, in order of time and without overlap, so that both their starts
-/// and their ends rise. What is past is dropped from the front; what comes is inserted at or near
-/// the back.
+/// and their ends rise. Past ones are dropped from the front; new ones are inserted at or near the
+/// back.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Calendar {
     ring: VecDeque<Reservation>,
     /// End of the last reservation that was dropped.
     dropped_end: Time,
-    /// What the dropped reservations took since the measurement began.
+    /// Time that the dropped reservations took since the measurement began.
     dropped: Span,
-    /// What the last walk over all voids found, kept true by every change since.
+    /// The result of the last walk over all voids, kept true by every change since.
     packed: Option<Packed>,
 }
 

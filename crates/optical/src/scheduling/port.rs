@@ -18,7 +18,7 @@ pub struct Port {
     calendars: Vec<Calendar>,
     /// The last reservation of each: most searches need no more.
     tails: Vec<Tail>,
-    /// What ended up to here is of no interest; a calendar drops it when it is next changed.
+    /// Reservations that ended up to here are not needed; a calendar drops them at its next change.
     past: Time,
     /// Use is measured from here.
     origin: Time,

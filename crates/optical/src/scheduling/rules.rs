@@ -46,7 +46,7 @@ impl Scheduler {
     #[inline]
     pub(super) fn choose(self, search: &Search<'_>) -> Option<u32> {
         let (start, end, between) = (search.start.as_ps(), search.end.as_ps(), self.fills_voids());
-        // What lies before the burst, and behind it.
+        // The gaps before the burst, and behind it.
         let before = |void: Void| start.wrapping_sub(void.since.as_ps());
         let behind = |void: Void| void.until.as_ps().wrapping_sub(end);
         let whole = |void: Void| void.until.as_ps().wrapping_sub(void.since.as_ps());

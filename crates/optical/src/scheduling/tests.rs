@@ -29,7 +29,7 @@ impl Twin {
         Self { scheduler, wavelengths: vec![Vec::new(); wavelengths as usize] }
     }
 
-    /// What the rule makes as small as it can on this wavelength, if the burst may go there.
+    /// The cost that the rule minimises on this wavelength, if the burst may go there.
     fn cost(&self, wavelength: u32, start: Time, end: Time) -> Option<(u64, u64)> {
         let taken = &self.wavelengths[wavelength as usize];
         let horizon = taken.iter().map(|r| r.end).max().unwrap_or(Time::ZERO);

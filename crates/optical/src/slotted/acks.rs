@@ -28,7 +28,7 @@ pub enum Filter {
     Off,
 }
 
-/// What keeps ACKs in the name of the receiver from losing data.
+/// The rule that keeps ACKs in the name of the receiver from losing data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Guard {
@@ -47,7 +47,7 @@ pub struct ProxyRules {
     pub keep: Span,
     /// Which ACKs of the receiver are dropped.
     pub filter: Filter,
-    /// What keeps data from being lost.
+    /// The rule that keeps data from being lost.
     pub guard: Guard,
     /// A copy is not sent again sooner.
     pub again: Span,
@@ -69,7 +69,7 @@ struct Written {
     dropped: u32,
 }
 
-/// What becomes of an ACK of the receiver at the edge.
+/// The outcome of an ACK of the receiver at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed<P> {
     /// Whether it goes on to the sender.
@@ -113,7 +113,7 @@ impl<P> Default for AckProxy<P> {
 }
 
 impl<P: Copy> AckProxy<P> {
-    /// `packet` with `segment` is on its way into the core.
+    /// `packet` with `segment` goes into the core.
     #[inline]
     pub fn forwards(&mut self, segment: u64, packet: P) {
         let entry = Forwarded { segment, packet };
@@ -121,7 +121,7 @@ impl<P: Copy> AckProxy<P> {
             Some(last) if last.segment >= segment => {
                 match self.place(segment) {
                     Ok(place) => self.forwarded[place] = entry,
-                    // What the receiver has acknowledged needs no copy.
+                    // A segment that the receiver has acknowledged needs no copy.
                     Err(_) if self.acked.is_some_and(|acked| segment < acked) => {}
                     Err(place) => self.forwarded.insert(place, entry),
                 }
@@ -136,8 +136,8 @@ impl<P: Copy> AckProxy<P> {
     }
 
     /// The core has lost `segment`, which went into it at `left`, by congestion. Returns the number
-    /// of the ACKs to be written to the sender, if any: one set a window, for a segment above those
-    /// that were under way at the last one, and not beyond a hole that is known.
+    /// of the ACKs to be written to the sender, if any. There is one set a window, for a segment
+    /// above those that were in flight at the last one, and not beyond a hole that is known.
     pub fn loses(
         &mut self,
         now: Time,

@@ -28,7 +28,7 @@ pub struct Piece<D> {
     pub parts: u32,
 }
 
-/// What a slot carries.
+/// The contents of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell<D> {
     /// The first piece.

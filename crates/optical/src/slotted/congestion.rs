@@ -1,4 +1,4 @@
-//! Congestion told from contention: what an output has seen lately.
+//! Congestion as opposed to contention, by the recent load of an output.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,8 +72,8 @@ pub enum DropCause {
     Congestion,
 }
 
-/// What a switch knows of one of its outputs: the rate of arrivals over the last slots, and of
-/// losses by congestion (Lu and Hunter 2009, section III).
+/// A switch's record of one of its outputs: the rate of arrivals over the last slots, and of losses
+/// by congestion (Lu and Hunter 2009, section III).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Descriptor {
     arrivals: Window,

@@ -46,7 +46,8 @@ impl Pacer {
         self.due >> 20
     }
 
-    /// One leaves in `slot`. What had to wait for its output is made up for by one at most.
+    /// One packet leaves in `slot`. A packet that waited for its output lets at most one later
+    /// packet leave early.
     #[inline]
     pub fn sends(&mut self, slot: u64) {
         self.due = self.due.max((slot << 20).saturating_sub(self.period)) + self.period;

@@ -1,4 +1,4 @@
-//! What an ingress edge does to its rate when it hears of congestion.
+//! The response of an ingress edge's rate to reports of congestion.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,13 +37,13 @@ pub enum Negotiation {
 pub struct RateCut {
     reading: Reading,
     least: f64,
-    /// What was granted last.
+    /// The rate that was granted last.
     scheduled: f64,
     /// Notifications since, their sum and their latest effect.
     heard: u64,
     sum: f64,
     cut: f64,
-    /// What waited at the last negotiation, held or not.
+    /// The backlog at the last negotiation, held or not.
     backlog: f64,
 }
 
@@ -138,9 +138,9 @@ mod tests {
         assert_eq!(cuts(Reading::Present, &[0.5, 0.5, 0.5]), [0.5, 0.89, 0.89], "the least rate");
     }
 
-    /// What is too much, 0.2, is notified as the window fills that it is counted in, and then as
-    /// far as it is still lost. The mean of that settles at a half, and half of it is lost for
-    /// ever; the largest takes all of it off.
+    /// An excess of 0.2 is reported in the window in which it is counted, and from then on as far
+    /// as it is still lost. With the mean of the reports the rate settles at half the excess, and
+    /// half of it is lost for ever; with the largest report all of it goes.
     #[test]
     fn a_mean_of_what_is_still_lost_settles_at_half() {
         let left = |reading| {

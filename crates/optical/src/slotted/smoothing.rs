@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a buffer gets that asks for more than its route has left.
+/// The answer to a buffer that asks for more than its route has left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
     /// Nothing: it keeps its rate (Lu and Hunter 2009).
     #[default]
     Keep,
-    /// What is left.
+    /// The remaining capacity.
     Partial,
 }
 
@@ -61,17 +61,17 @@ impl Admission {
         got
     }
 
-    /// What is granted of a link.
+    /// The capacity granted of a link.
     #[must_use]
     pub fn granted(&self, link: u32) -> f64 {
         self.granted[link as usize]
     }
 }
 
-/// The moving average of what enters a buffer, with what waits in it (Lu and Hunter 2009, equation
-/// 1): after each unit of time R' = weight R + (1 - weight) (U + B / interval), where U is the rate
-/// of arrivals in the unit, B the backlog at its end and the interval the time between two
-/// negotiations. What it asks for is the mean of R over the units of an interval. All in slots.
+/// The moving average of a buffer's arrivals and its backlog (Lu and Hunter 2009, equation 1).
+/// After each unit of time R' = weight R + (1 - weight) (U + B / interval), where U is the rate of
+/// arrivals in the unit, B the backlog at its end and the interval the time between two
+/// negotiations. The buffer asks for the mean of R over the units of an interval. All in slots.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Smoother {
     weight: f64,
@@ -110,7 +110,7 @@ impl Smoother {
         Self { done: passed, passed, ..self }
     }
 
-    /// What fills so many slots arrives.
+    /// Data that fill so many slots arrive.
     #[inline]
     pub fn arrives(&mut self, slots: f64) {
         self.arrived += slots;

@@ -31,7 +31,7 @@ pub struct Switch<T> {
 struct Output<T> {
     wavelengths: u32,
     queue: VecDeque<T>,
-    /// What has left in the slot `at`.
+    /// Packets that have left in the slot `at`.
     left: u32,
     at: u64,
 }
@@ -49,7 +49,7 @@ impl<T> Output<T> {
     }
 }
 
-/// What becomes of an optical packet that arrives.
+/// The outcome of an optical packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer<T> {
     /// It leaves in this slot.
@@ -119,7 +119,7 @@ impl<T> Switch<T> {
         }
     }
 
-    /// A packet that was dropped in this slot leaves all the same, beside the others.
+    /// A packet that was dropped in this slot leaves all the same, in addition to the others.
     pub fn leaves_beside(&mut self) {
         self.dropped -= 1;
         self.left += 1;
@@ -155,7 +155,7 @@ impl<T> Switch<T> {
         self.occupied
     }
 
-    /// What waits for all outputs.
+    /// The packets that wait for all outputs.
     pub fn waiting(&self) -> impl Iterator<Item = &T> {
         self.ports.iter().flat_map(|output| &output.queue)
     }
@@ -172,7 +172,7 @@ impl<T> Switch<T> {
         (self.taken as f64 / slots.max(1) as f64, self.most)
     }
 
-    /// What has arrived or was added, what has left, and what was dropped.
+    /// Packets that arrived or were added, that left, and that were dropped.
     #[must_use]
     pub fn counts(&self) -> [u64; 3] {
         [self.arrived, self.left, self.dropped]

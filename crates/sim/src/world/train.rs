@@ -1,5 +1,9 @@
-//! Packets of one flow that follow one another evenly: as many as there are, they cost what one
-//! does.
+//! Trains: packets of one flow that follow one another evenly. A train costs as much as one packet.
+//!
+//! The packets of a train differ only in their number, which rises by a fixed step. A `TimedTrain`
+//! also has a fixed gap between their times. So packet n is computed from the first one, and a
+//! train can be cut at any packet without loss. A packet joins a train only if its number and its
+//! time continue both progressions exactly. A single packet is a train too.
 
 use burstlab_kernel::Lane;
 use burstlab_tcp::PacketRun;

@@ -20,7 +20,7 @@ macro_rules! choices {
 }
 
 choices! {
-    /// What a sender does about losses.
+    /// Loss recovery of a sender.
     Variant {
         /// Fast retransmit, then slow start (Jacobson 1988).
         Tahoe,
@@ -43,7 +43,7 @@ choices! {
         Aimd,
         /// By the delay, in steps of a segment (Brakmo and Peterson 1995).
         Vegas,
-        /// By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
+        /// By the delay, a share of the distance to the target (Wei, Jin, Low and Hegde 2006).
         Fast,
         /// As a class of Python says.
         Python,
@@ -59,7 +59,7 @@ choices! {
         Bbr3,
     }
 
-    /// What may end slow start before a loss.
+    /// Events that may end slow start before a loss.
     SlowStart {
         /// Nothing (RFC 5681).
         Standard,
@@ -70,11 +70,11 @@ choices! {
         HystartPlusPlus,
     }
 
-    /// What Vegas does in detail.
+    /// Details of Vegas.
     VegasRules {
-        /// What its authors describe.
+        /// As its authors describe it.
         Paper,
-        /// What ns-2's agent does.
+        /// As ns-2's agent does it.
         Ns2,
     }
 
@@ -109,7 +109,7 @@ choices! {
 
     /// The congestion window after fast recovery.
     FastRecoveryExit {
-        /// What it is, opened once by the ACK.
+        /// The value it has, opened once by the ACK.
         Keep,
         /// The slow-start threshold.
         Ssthresh,
@@ -151,7 +151,7 @@ choices! {
         Rfc6298,
     }
 
-    /// What ends the back-off of the time-out.
+    /// Event that ends the back-off of the time-out.
     BackoffEnd {
         /// A round-trip measurement, which a segment sent twice does not give.
         Measurement,
@@ -159,7 +159,7 @@ choices! {
         Progress,
     }
 
-    /// How false time-outs are told from true ones.
+    /// Rule that distinguishes false time-outs from true ones.
     Detector {
         /// Not at all.
         None,
@@ -193,7 +193,7 @@ choices! {
         Both,
     }
 
-    /// What a time-out is where the egress has not heard of all that is outstanding.
+    /// Verdict on a time-out while the egress has not heard of all that is outstanding.
     EgressUnknown {
         /// Taken for false.
         FalseTimeout,
@@ -203,13 +203,13 @@ choices! {
 
     /// When a burst NAK reaches the sender.
     BnakDelay {
-        /// As soon as the way back from the node takes.
+        /// After the delay of the reverse path from the node.
         Path,
         /// When the ACKs of the burst would have.
         Rtt,
     }
 
-    /// What a time-out is after a burst NAK that did not cover all that was outstanding.
+    /// Verdict on a time-out after a burst NAK that did not cover all outstanding segments.
     BnakPartial {
         /// Taken for true.
         TrueTimeout,

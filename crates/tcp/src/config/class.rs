@@ -16,7 +16,7 @@ pub struct PythonClass {
     pub file: Option<String>,
     /// Name of the class in the file.
     pub class: String,
-    /// What the constructor is given, by name. Absent: nothing.
+    /// Keyword arguments of the constructor. Absent: none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, Value>,
     /// The text of the file. A scenario in which it is written runs only where that is allowed

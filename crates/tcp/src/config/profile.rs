@@ -20,7 +20,7 @@ pub(super) fn defaults(given: &Overrides) -> Config {
     }
 }
 
-/// What the sender of Linux has besides, where nothing is said of it.
+/// Fills in the parameters that only the Linux sender has, where the user gave none.
 pub(super) fn complete(config: &mut Config) {
     if config.variant == Variant::Linux {
         for part in [
@@ -152,7 +152,7 @@ fn ns2(given: &Overrides) -> Config {
         back_egress_unknown: EgressUnknown::FalseTimeout,
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
-        // What the sender of Linux alone has.
+        // Parameters of the Linux sender alone.
         sack: None, d_sack: None, rack: None, rack_adapts: None, rack_counts: None,
         tail_loss_probe: None, f_rto: None,
         slow_start: None, grouping: None, bbr_phase: None, timestamps: None, ecn: None,

@@ -14,9 +14,9 @@ pub struct ConfigError {
     pub field: &'static str,
     /// Its value.
     pub value: String,
-    /// What is wrong with it.
+    /// The fault.
     pub problem: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub fix: String,
 }
 
@@ -34,7 +34,7 @@ const SEGMENT_MAX: Bytes = Bytes::new(65_535);
 /// Of a receiver and of a sender.
 const BUFFER_MIN: Bytes = Bytes::new(4_000);
 const BUFFER_MAX: Bytes = Bytes::new(1_000_000_000);
-/// What a group takes besides its data.
+/// Largest overhead of a group besides its data.
 const OVERHEAD_MAX: Bytes = Bytes::new(64_000);
 /// Far below where picoseconds in 64 bits end.
 const SPAN_MAX: Span = Span::from_secs(1_000_000);

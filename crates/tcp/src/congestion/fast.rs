@@ -1,5 +1,5 @@
-//! The window law of FAST TCP: each round trip the window goes part of the way to where `alpha`
-//! segments of it wait in queues, and at most doubles.
+//! The window law of FAST TCP. Its target is the window at which `alpha` segments wait in queues.
+//! Each round trip the window covers a share of the distance to the target, and at most doubles.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn the_window_goes_by_the_formula() {
         assert_eq!(next(4.0, 1.0, true), 8.0, "at most twice");
-        assert_eq!(next(100.0, 1.0, true), 105.0, "half of the way to 110");
+        assert_eq!(next(100.0, 1.0, true), 105.0, "half the distance to 110");
         assert_eq!(next(100.0, 0.9, true), 100.0, "ten wait: at rest");
-        assert_eq!(next(100.0, 0.5, true), 80.0, "half of the way to 60");
+        assert_eq!(next(100.0, 0.5, true), 80.0, "half the distance to 60");
         assert_eq!(next(100.0, 1.0, false), 100.0, "no growth of what is not used");
         assert_eq!(next(100.0, 0.5, false), 80.0);
     }

@@ -17,7 +17,7 @@ pub enum Notice {
     Dropped,
 }
 
-/// What a detector may know of the sender.
+/// The facts about the sender that a detector may use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outstanding {
     /// The congestion window within the receiver's, without inflation.

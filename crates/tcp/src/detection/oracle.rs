@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::detects::{Detects, Notice, Outstanding, covers};
 use crate::verdict::Verdict;
 
-/// What whoever knows has told of the coming time-out.
+/// The truth about the coming time-out, as reported by the world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Oracle {
     truth: Verdict,

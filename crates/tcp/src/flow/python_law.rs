@@ -8,7 +8,7 @@ use crate::foreign::{Decision, ForeignLaw, Moment};
 use crate::round::Round;
 
 impl Flow {
-    /// What is so now, for whoever is written elsewhere.
+    /// The present state, for a law or detector outside of this crate.
     pub(crate) fn moment(&self, now: Time) -> Moment {
         let rtt = self.timer.view();
         let tallied = self.delays.as_ref().and_then(|delays| delays.tallied());
@@ -91,7 +91,7 @@ impl Flow {
         Moment { window: self.window.reducible(self.flight()), ..self.moment(now) }
     }
 
-    /// What a law that is written elsewhere answers.
+    /// The answer of a law outside of this crate.
     fn decide(&mut self, ask: impl FnOnce(&mut dyn ForeignLaw) -> Decision) -> Decision {
         self.window.foreign().map_or(Decision::Usual, ask)
     }

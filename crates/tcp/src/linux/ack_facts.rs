@@ -9,7 +9,7 @@ use super::rate::Newest;
 pub struct Arrival<'a> {
     /// All segments below have arrived.
     pub next: u64,
-    /// What has arrived out of order: runs `[left, right)`, one that arrived twice first.
+    /// Segments that arrived out of order: runs `[left, right)`, a duplicate first.
     pub blocks: &'a [(u64, u64)],
     /// The receiver's window in bytes.
     pub window: u64,
@@ -21,7 +21,7 @@ pub struct Arrival<'a> {
     pub with_data: bool,
 }
 
-/// What an ACK turned out to say.
+/// The facts that an ACK turned out to report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckFacts {
     /// It moved the cumulative ACK.

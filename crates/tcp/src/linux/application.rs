@@ -1,5 +1,5 @@
-//! What the application writes: the send buffer, the lengths of segments that follow from it, and
-//! how the connection ends.
+//! The data of the application: the send buffer, the lengths of segments that follow from it, and
+//! the end of the connection.
 //!
 //! Where all data have left before the application closes, the FIN is a packet of its own. It is a
 //! segment without data, which is reported, lost and sent again as others are (`tcp_send_fin`,
@@ -14,7 +14,7 @@ use super::queue::Queue;
 use super::unsent::Unsent;
 use crate::lengths::Lengths;
 
-/// What an application hands over at a time.
+/// Bytes that an application hands over in a call.
 pub(super) const CALL: u64 = 65_536;
 /// A window up to this, `TCP_MSS_DEFAULT`, is not halved for the bound of a segment.
 const HALVED_ABOVE: u64 = 536;
@@ -181,7 +181,7 @@ impl Application {
     }
 }
 
-/// What is to be written, and the end.
+/// The data to write, and the end.
 impl Application {
     /// So many bytes are to be written in all; where `closes`, nothing follows them.
     pub(crate) fn prepare(&mut self, bytes: u64, closes: bool, next: u64) {
@@ -440,8 +440,7 @@ impl Application {
         self.unsent.is_last()
     }
 
-    /// Whether a segment that was not full is still on its way, all below `acked` being
-    /// acknowledged.
+    /// Whether a segment that was not full is still in flight, with all below `acked` acknowledged.
     pub(super) fn has_small(&self, acked: u64) -> bool {
         self.small >= acked
     }

@@ -20,7 +20,7 @@ pub(crate) struct Clock {
     wheel: u64,
 }
 
-/// What a clock shows at one time.
+/// The readings of a clock at one time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) now: Time,

@@ -29,7 +29,7 @@ impl Stage {
     }
 }
 
-/// What a law may know of its connection besides the window.
+/// The state of its connection that a law may use besides the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckContext {
     pub(super) clock: Reading,

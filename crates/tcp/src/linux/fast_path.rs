@@ -1,7 +1,12 @@
-//! The fast path: ACKs of segments that were sent once and of which nothing else was heard, while
-//! nothing is being repaired, of a connection that neither paces nor groups. What is done is what
-//! `hear`, `acked` and `send` do of any ACK, without what does not arise here. Of ACKs that follow
-//! one another what only the last one leaves behind is done once. What an ACK lets go is a run.
+//! The fast path of the Linux sender: a run of ACKs, of segments that were sent once and about
+//! which nothing else was reported.
+//!
+//! It assumes that nothing is being repaired, that SACK is on, and that the connection neither
+//! paces nor groups. It does the work of `hear`, `acked` and `send` without the steps that cannot
+//! arise here. Each ACK is checked before it is taken: it must acknowledge new data, come before
+//! the timer, and be plain (`Queue::take_plain`). The first ACK that fails a check ends the run and
+//! goes to the slow path. State that only the last ACK determines is written once, after the run.
+//! The segments that an ACK releases leave as a run.
 
 use burstlab_units::{Bytes, Time};
 

@@ -22,7 +22,7 @@ impl Linux {
         if bytes.clamp(1, full) > room {
             return None;
         }
-        // Of what is less than a segment one at a time is on its way (RFC 896, as Minshall has it),
+        // At most one segment that is not full is in flight (RFC 896, in Minshall's variant),
         // unless it is known that nothing can be added to it.
         let waits = push == Push::All && self.application.has_small(self.queue.acked());
         let last = self.application.is_last();

@@ -32,7 +32,7 @@ pub(crate) enum Cause {
     Timeout,
 }
 
-/// What happens to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// Data are sent while nothing is in flight.
@@ -50,7 +50,7 @@ pub(crate) enum LinuxLaw {
     Cubic(Cubic),
     Dctcp(Dctcp),
     Vegas(LinuxVegas),
-    /// It paces, and is told of rates: see `Linux::control_by_rate`.
+    /// It paces, and takes samples of the delivery rate: see `Linux::control_by_rate`.
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
     /// Somebody else decides, who is asked where the connection is at hand: see `by_class.rs`. Not
@@ -196,7 +196,7 @@ impl LinuxLaw {
     }
 }
 
-/// Laws that pace, and that are told of rates of delivery.
+/// Laws that pace, and that take samples of the delivery rate.
 impl LinuxLaw {
     /// The connection is open.
     pub(crate) fn open_paced(&mut self, window: &mut LinuxWindow, context: &AckContext) {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::SlowStart;
 
-/// What a group takes in the send buffer besides its data, in bytes: `SKB_TRUESIZE` of an empty one
-/// in the kernel that was recorded.
+/// Bytes that a group takes in the send buffer besides its data: `SKB_TRUESIZE` of an empty one in
+/// the kernel that was recorded.
 pub(crate) const SEND_OVERHEAD: u64 = 832;
 
 /// `gso_max_size` of a device less what headers may take (65,536 - 192 - 1).
@@ -37,16 +37,16 @@ impl Congestion {
     }
 }
 
-/// The parameters of a [`super::Linux`] sender. What they are by default is Linux 6.12's.
+/// The parameters of a [`super::Linux`] sender. Their defaults are those of Linux 6.12.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinuxOptions {
     /// The window law.
     pub congestion: Congestion,
-    /// What may end slow start before a loss: HyStart with CUBIC alone, HyStart++ with any law that
-    /// has a slow start and goes by loss.
+    /// Events that may end slow start before a loss: HyStart with CUBIC alone, HyStart++ with any
+    /// law that has a slow start and goes by loss.
     pub slow_start: SlowStart,
-    /// What BBR draws for the phase of its gain cycle, 0 to 6.
+    /// Number that gives the phase of BBR's gain cycle, 0 to 6.
     pub bbr_phase: u8,
     /// Whether the receiver reports what arrived out of order.
     pub sack: bool,

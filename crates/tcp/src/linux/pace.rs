@@ -50,8 +50,8 @@ impl Pace {
         holds
     }
 
-    /// A group of `segments` with `bytes` of data leaves at `now`. What was not used of the time
-    /// before counts for up to half.
+    /// A group of `segments` with `bytes` of data leaves at `now`. Unused time before it is
+    /// credited, up to half of the group's time.
     pub(crate) fn sends(&mut self, now: u64, segments: u64, bytes: u64) {
         let before = self.next;
         self.next = self.next.max(now);

@@ -179,7 +179,7 @@ impl Path {
         }
     }
 
-    /// What an ACK acknowledges is counted as delivered.
+    /// Counts the segments that an ACK acknowledges as delivered.
     #[inline]
     pub(super) fn arrives(&mut self, context: &AckContext) {
         self.law.arrives(context);

@@ -1,6 +1,5 @@
-//! What a sender does where the receiver's window is closed, or open for less than a segment: it
-//! probes the window (RFC 9293 section 3.8.6.1; `tcp_probe_timer` and `tcp_write_wakeup`, Linux
-//! 6.12).
+//! The sender while the receiver's window is closed, or open for less than a segment. It probes the
+//! window (RFC 9293 section 3.8.6.1; `tcp_probe_timer` and `tcp_write_wakeup`, Linux 6.12).
 
 use burstlab_units::Bytes;
 

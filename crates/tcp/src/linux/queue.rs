@@ -21,8 +21,8 @@ pub(super) const MOST_BLOCKS: usize = 4;
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
     segments: VecDeque<Unacked>,
-    /// What follows these, in order of numbers and of time. It is spread to segments when something
-    /// is heard of one of it or when something else is sent.
+    /// The segments that follow these, in order of numbers and of time, as runs. A run is expanded
+    /// to segments when news of one of them comes, or when something else is sent.
     runs: VecDeque<Run>,
     /// The first segment that is outstanding, and the next to be sent for the first time.
     first: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Queue {
     again: u32,
     /// One past the highest segment that was reported.
     sack_high: u64,
-    /// What the last ACK with blocks reported.
+    /// The blocks of the last ACK that had any.
     blocks: [(u64, u64); MOST_BLOCKS],
     /// No segment below is lost and not sent again.
     repaired: u64,
@@ -184,7 +184,7 @@ impl Queue {
         }
     }
 
-    /// All below `next` is acknowledged; what is outstanding of it is to be [popped](Self::pop).
+    /// Acknowledges all below `next`; outstanding segments below it have to be [popped](Self::pop).
     pub(super) fn acknowledge(&mut self, next: u64) {
         self.acked = next;
     }
@@ -245,7 +245,7 @@ impl Queue {
             marks &= !(LOST | AGAIN);
         }
         self.get_mut(seq).marks = marks;
-        // One that went again and is not taken for lost may still be on its way.
+        // A retransmitted segment that is not marked lost may still be in flight.
         if !sent.is(AGAIN) || sent.is(LOST) {
             self.merge(seq);
         }

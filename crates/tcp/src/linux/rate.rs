@@ -57,7 +57,7 @@ pub(crate) struct Rate {
     idle_until: u64,
 }
 
-/// What an ACK is about, while it is taken.
+/// The newest segment that an ACK acknowledges, while the ACK is processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Newest {
     key: Option<(u64, u64)>,
@@ -67,7 +67,7 @@ pub(crate) struct Newest {
 }
 
 impl Newest {
-    /// What was delivered when the newest segment was sent.
+    /// Segments that were delivered when the newest segment was sent.
     pub(crate) fn prior(&self) -> Option<u64> {
         self.stamp.delivered
     }
@@ -129,7 +129,8 @@ impl Rate {
         self.idle_until = until.max(1);
     }
 
-    /// What an ACK at `us` says, which brought the segments delivered to `delivered`.
+    /// The rate sample of an ACK at `us`, which brought the count of delivered segments to
+    /// `delivered`.
     pub(crate) fn sample(
         &mut self,
         us: u64,

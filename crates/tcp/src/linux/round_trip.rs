@@ -29,7 +29,7 @@ pub(crate) struct RoundTrip {
     mdev_4: u64,
     /// The largest of this round trip, four times.
     mdev_max_4: u64,
-    /// What the time-out adds to SRTT.
+    /// The term that the time-out adds to SRTT.
     variance: u64,
     /// The round trip ends when more than this is acknowledged.
     round: u64,

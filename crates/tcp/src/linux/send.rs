@@ -1,5 +1,5 @@
-//! What goes out: new data within both windows, in groups where segments are grouped, and what was
-//! lost.
+//! Transmissions: new data within both windows, in groups where segments are grouped, and lost
+//! segments.
 
 use burstlab_units::{Bytes, Time};
 

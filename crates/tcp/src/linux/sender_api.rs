@@ -14,7 +14,7 @@ use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission
 const LINEAR_SYNS: u32 = 4;
 
 impl LinuxOptions {
-    /// What the parameters of an endpoint say.
+    /// The options of a sender, taken from the parameters of an endpoint.
     fn of(config: &Config) -> Self {
         let on = |field: Option<bool>| field.unwrap_or(true);
         let usual = Self::default();

@@ -1,4 +1,4 @@
-//! The window law of a sender without the sender, to hold it beside the laws of others.
+//! The window law of a sender without the sender, for comparison with the laws of other stacks.
 
 use burstlab_units::{Span, Time};
 
@@ -8,12 +8,12 @@ use super::law::{Event, LinuxLaw};
 use super::options::LinuxOptions;
 use super::window::{INFINITE, LinuxWindow, current_ssthresh};
 
-/// The window law of a [`Linux`](super::Linux) sender by itself. It is told of each packet that is
-/// sent, acknowledged or lost, and what it makes of the window is what the sender would have, but
-/// in a repair: there [`cwnd`](Self::cwnd) is at once what proportional rate reduction (RFC 6937)
-/// comes to at its end.
+/// The window law of a [`Linux`](super::Linux) sender by itself. It is given each packet that is
+/// sent, acknowledged or lost. Its window is that of the sender, except in a repair: there
+/// [`cwnd`](Self::cwnd) takes at once the value that proportional rate reduction (RFC 6937) reaches
+/// at its end.
 ///
-/// Only Reno and CUBIC: other laws go by more than this tells.
+/// Only Reno and CUBIC: other laws need more inputs than this type receives.
 #[derive(Clone, Debug)]
 pub struct LawAlone {
     law: LinuxLaw,
@@ -35,7 +35,7 @@ impl LawAlone {
     pub fn new(options: &LinuxOptions, now: Time) -> Self {
         let law = LinuxLaw::new(options);
         let known = matches!(law, LinuxLaw::Reno | LinuxLaw::Cubic(_));
-        assert!(known, "only Reno and CUBIC go by what a law alone is told");
+        assert!(known, "only Reno and CUBIC go by the inputs of a law alone");
         let mut window = LinuxWindow::new();
         window.cwnd = options.initial_window;
         let clock = Clock::new(options.clock_phase, options.wheel_phase);

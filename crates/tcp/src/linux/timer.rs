@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, Reading};
 
-/// What the timer is for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Purpose {
     /// The retransmission time-out.

@@ -8,8 +8,8 @@ use super::LinuxOptions;
 
 /// A buffer of this size has no bound.
 pub(crate) const UNBOUNDED: u64 = u64::MAX / 4;
-/// What a segment is taken to need when the buffer grows besides its data: before that is rounded
-/// up to a power of two, and behind that.
+/// Bytes that a segment needs besides its data when the buffer grows: those added before rounding
+/// up to a power of two, and those added after it.
 const SEGMENT_ROOM: (u64, u64) = (512, 256);
 
 /// Data that wait to be sent together.
@@ -29,8 +29,8 @@ pub(crate) struct Unsent {
     groups: VecDeque<Group>,
     grouped: bool,
     payload: u64,
-    /// What the kernel's bookkeeping takes for each group in the buffer (`SKB_TRUESIZE` of an empty
-    /// one).
+    /// Bytes that the kernel's bookkeeping takes for each group in the buffer (`SKB_TRUESIZE` of an
+    /// empty one).
     overhead: u64,
     /// Where calls end that are not over.
     calls: VecDeque<u64>,
@@ -41,7 +41,7 @@ pub(crate) struct Unsent {
     segments: u64,
     /// Segments for which there is [room](Self::room) where none is part of another.
     room: u64,
-    /// What was written when the last push was due.
+    /// Bytes that were written when the last push was due.
     pushed: u64,
     /// Without grouping: where pushes end that were not sent.
     pushes: VecDeque<u64>,
@@ -83,7 +83,7 @@ impl Unsent {
         }
     }
 
-    /// What the application is to write in all, in bytes.
+    /// Bytes that the application is to write in all.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -97,8 +97,8 @@ impl Unsent {
         self.grouped
     }
 
-    /// From now on what is written and not sent is counted in bytes, of `total` so far. What is
-    /// beyond `sent` is yet to be written, into a buffer that has a bound.
+    /// From now on counts the data that are written and not sent in bytes, of `total` so far. Data
+    /// beyond `sent` are yet to be written, into a buffer that has a bound.
     pub(crate) fn count_bytes(&mut self, sent: u64, total: u64) {
         self.grouped = true;
         self.offer(total);

@@ -19,7 +19,7 @@ pub(crate) fn current_ssthresh(window: &LinuxWindow, stage: Stage) -> u32 {
 pub(crate) struct LinuxWindow {
     pub(crate) cwnd: u32,
     pub(crate) ssthresh: u32,
-    /// What was acknowledged towards the next segment of the window.
+    /// Segments that were acknowledged towards the next segment of the window.
     pub(crate) credit: u32,
     /// The window before the last reduction.
     pub(crate) prior_cwnd: u32,

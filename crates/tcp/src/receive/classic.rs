@@ -14,7 +14,7 @@ use crate::segment::{Ack, SackBlocks};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClassicReceiver {
     pub(super) arrived: Arrived,
-    /// What SACK blocks are made from; `None`: the receiver sends none.
+    /// The history that SACK blocks are made from; `None`: the receiver sends none.
     history: Option<SackHistory>,
     pub(super) policy: AckPolicy,
     pub(super) ack_size: Bytes,

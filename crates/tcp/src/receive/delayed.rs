@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::packet_run::PacketRun;
 
-/// What a receiver did with a run of segments.
+/// The outcome of a run of segments at a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// How many segments it took, from the front.
@@ -100,7 +100,7 @@ impl AckPolicy {
         if all { self.every } else { ((self.timeout.as_ps() - 1) / gap.as_ps()) as u32 + 1 }
     }
 
-    /// What waits has gone with something else.
+    /// The waiting ACK has gone with another packet.
     pub(super) fn cancel(&mut self) {
         self.waiting = 0;
         self.deadline = None;

@@ -1,4 +1,10 @@
-//! The receiver of Linux: what has arrived, and how it answers.
+//! The receiver of Linux: the segments that have arrived, and the ACKs that answer them.
+//!
+//! `on_packet` takes any packet and is the slow twin. `on_packets_fast` takes a run of data in
+//! order, with the same options and nothing missing. It assumes that no timer of the receiver runs
+//! out before a segment. `Answers` checks this and ends the run where it is not sure. `is_fast`
+//! excludes old time stamps, SACK blocks and marks, so the steps for these are skipped. Tests
+//! compare both twins field by field.
 
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! When and how a receiver acknowledges that does as Linux 6.12: at once in its quick phase and out
-//! of order, else later, by how fast segments come; with time stamps, D-SACK, a window that grows,
-//! and echoes of marks.
+//! The ACKs of a receiver that does as Linux 6.12: when it sends them, and their contents. It
+//! acknowledges at once in its quick phase and out of order, else later, by how fast segments come.
+//! It has time stamps, D-SACK, a window that grows, and echoes of marks.
 //!
 //! Written from RFC 2018, 2883, 3168, 5681, 7323 and 8257 and from recorded connections of that
-//! kernel; what they leave open are facts and constants of `net/ipv4/tcp_input.c`, `tcp_output.c`
-//! and `tcp_timer.c`.
+//! kernel. Where these leave a question open, facts and constants of `net/ipv4/tcp_input.c`,
+//! `tcp_output.c` and `tcp_timer.c` decide.
 
 mod blocks;
 mod delay;
@@ -29,13 +29,13 @@ pub(super) use place::Place;
 use syn_timer::SynTimer;
 use window::Advertised;
 
-/// What the first SACK block costs besides itself: kind, length, and two bytes of padding.
+/// Bytes of the first SACK block besides the block: kind, length, and two bytes of padding.
 const SACK_OPTION: u64 = 4;
-/// What a SYN has besides what every header has: the segment size and the scale of windows, and
-/// that SACK is understood, which with time stamps takes no room of its own.
+/// Bytes of a SYN's options that other headers lack: the segment size, the scale of windows, and
+/// "SACK permitted", which with time stamps takes no room of its own.
 const SYN_OPTIONS: [u64; 2] = [12, 8];
 
-/// What the header of a SYN is longer by than that of other segments.
+/// Bytes by which the header of a SYN is longer than that of other segments.
 pub(crate) fn syn_options(timestamps: bool) -> Bytes {
     Bytes::new(SYN_OPTIONS[usize::from(timestamps)])
 }
@@ -60,8 +60,8 @@ pub(super) struct Answers {
     lengths: Lengths,
     blocks: Blocks,
     echo: Echo,
-    /// What the last ACK asked for.
-    told: u64,
+    /// The segment that the last ACK asked for.
+    acked: u64,
     /// When the last segment came while others were above a hole.
     seen: Time,
     /// The time stamp that the next ACK echoes.
@@ -100,7 +100,7 @@ impl Answers {
                 config.ecn == Some(true),
                 matches!(config.window_law, WindowLaw::Dctcp | WindowLaw::Python),
             ),
-            told: 0,
+            acked: 0,
             seen: Time::ZERO,
             recent: 0,
             answered: None,
@@ -112,8 +112,8 @@ impl Answers {
         }
     }
 
-    /// What the sender at this host measures of round trips, in microseconds, and its time-out in
-    /// ticks.
+    /// Takes the round trip that the sender at this host measures, in microseconds, and its
+    /// time-out in ticks.
     pub(super) fn know(&mut self, rtt: u64, rto: u64) {
         self.delay.know(rtt, rto);
     }
@@ -124,7 +124,7 @@ impl Answers {
             return (self.build(next), self.options_of_syn(now));
         }
         let answer = self.whole(now, next);
-        self.told = next;
+        self.acked = next;
         self.delay.sent();
         self.delay.sent_with_data(now);
         answer
@@ -193,7 +193,7 @@ impl Answers {
 
     /// Whether a segment was acknowledged before the last ACK.
     pub(super) fn is_before_the_last_ack(&self, seq: u64) -> bool {
-        seq + 1 < self.told
+        seq + 1 < self.acked
     }
 
     /// Segment `seq` has arrived and was put in its `place`.
@@ -208,7 +208,7 @@ impl Answers {
         if place.has_early {
             self.seen = now;
         }
-        if self.timestamps && seq <= self.told {
+        if self.timestamps && seq <= self.acked {
             self.recent = self.recent.max(options.stamp);
         }
         self.lengths.shorten(seq, bytes);
@@ -257,7 +257,7 @@ impl Answers {
     }
 
     /// As [`on_data`](Self::on_data) of such a segment, if no timer surely runs out before it.
-    /// Returns whether it is taken; `answer` is told of the ACKs that go.
+    /// Returns whether it is taken; `answer` receives the ACKs that go.
     #[inline]
     pub(super) fn on_data_fast(
         &mut self,
@@ -270,7 +270,7 @@ impl Answers {
         if !self.delay.is_surely_in_time(now.tick) {
             return false;
         }
-        if self.timestamps && seq <= self.told {
+        if self.timestamps && seq <= self.acked {
             self.recent = self.recent.max(options.stamp);
         }
         self.lengths.shorten(seq, bytes);
@@ -301,8 +301,8 @@ impl Answers {
     /// two by two, and show nothing but round trips.
     #[inline]
     pub(super) fn is_even(&self, (seq, bytes): (u64, u64), options: &SegmentOptions) -> bool {
-        let second = seq == self.told + 1;
-        (second || seq == self.told)
+        let second = seq == self.acked + 1;
+        (second || seq == self.acked)
             && !options.flags.push
             && self.delay.is_even(bytes, second)
             && self.window.is_settled()
@@ -319,7 +319,7 @@ impl Answers {
         options: &SegmentOptions,
         answer: &mut impl FnMut(Time, u64, &AckOptions),
     ) -> bool {
-        let (now, first) = (self.clock.read(at), seq == self.told);
+        let (now, first) = (self.clock.read(at), seq == self.acked);
         if !first && !self.delay.is_second_in_time(now.tick) {
             return false;
         }
@@ -341,7 +341,7 @@ impl Answers {
                 return false;
             }
             let carried = self.options(now.tick, seq + 1, offer);
-            self.told = seq + 1;
+            self.acked = seq + 1;
             answer(at, seq + 1, &carried);
         }
         self.window.read_on();
@@ -412,7 +412,7 @@ impl Answers {
         }
     }
 
-    /// What a mark, or none, on a segment asks for.
+    /// The response that a segment with a mark, or without one, asks for.
     fn take_mark(
         &mut self,
         now: Time,
@@ -422,7 +422,7 @@ impl Answers {
     ) {
         let heard = self.echo.hear(options);
         if heard.changed {
-            // What waits for its ACK is of the other kind (RFC 8257 section 3.2).
+            // The segment that waits for its ACK is of the other kind (RFC 8257 section 3.2).
             if self.delay.waits() {
                 self.echo.say(!options.marked);
                 self.send_aside(now, place, out);
@@ -438,10 +438,10 @@ impl Answers {
     /// Whether more than a full segment has come in order since the last ACK.
     #[inline]
     fn is_two(&self, next: u64) -> bool {
-        let several = next > self.told + 1;
+        let several = next > self.acked + 1;
         several
             && (self.lengths.all_full()
-                || self.lengths.between(self.told, next) > self.delay.size())
+                || self.lengths.between(self.acked, next) > self.delay.size())
     }
 
     /// Whether more than a full segment waits for its ACK.
@@ -499,7 +499,7 @@ impl Answers {
             return self.send(now, place.next, out);
         }
         let ack = self.whole(now, place.before);
-        self.told = place.before;
+        self.acked = place.before;
         self.delay.sent_aside();
         out.push(ack);
     }
@@ -523,14 +523,14 @@ impl Answers {
     #[inline(always)]
     fn ack_options(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
         let options = self.options(tick, next, offer);
-        self.told = next;
+        self.acked = next;
         self.delay.sent();
         options
     }
 
     #[inline(always)]
     fn options(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
-        let since = self.lengths.between(self.told, next);
+        let since = self.lengths.between(self.acked, next);
         AckOptions {
             stamp: tick as u32,
             echo: self.recent,

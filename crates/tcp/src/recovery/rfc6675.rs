@@ -66,7 +66,7 @@ impl Rfc6675 {
         if (flow.duplicates >= flow.dupack_threshold || lost) && flow.may_reduce() {
             self.enter(flow, now, out);
         } else if flow.limited_transmit && flow.next == flow.sent {
-            // Step (3): new segments while the window has room beside the pipe.
+            // Step (3): new segments while the window has room for more than the pipe.
             self.retransmitted = flow.acked;
             let edge = flow.offered.limit.min(flow.acked + flow.window.receiver);
             while flow.next < edge && self.pipe(flow) < flow.window.cwnd as u64 {
@@ -117,7 +117,7 @@ impl Rfc6675 {
         }
     }
 
-    /// Step (C): while the window has room beside the pipe, the segment of "NextSeg".
+    /// Step (C): while the window has room for more than the pipe, the segment of "NextSeg".
     fn send_in_recovery(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         let mut pipe = self.pipe(flow);
         if pipe < flow.window.cwnd as u64 && flow.hold.holds() {

@@ -18,7 +18,7 @@ pub(crate) struct VegasRecovery {
     /// The window after the last reduction, zero after a time-out: in ns-2 what an inflated one
     /// goes back to.
     reduced: f64,
-    /// When the window was last reduced: what was sent before tells of the same congestion.
+    /// Time of the last reduction: losses of segments sent before it report the same congestion.
     changed: Option<Time>,
 }
 
@@ -59,7 +59,7 @@ impl VegasRecovery {
         self.prepare(flow);
     }
 
-    /// What the window is when an ACK of new data comes, before it grows.
+    /// Sets the window for an ACK of new data, before it grows.
     fn prepare(&self, flow: &mut Flow) {
         if self.as_ns2 {
             flow.open_late();

@@ -17,7 +17,7 @@ use crate::segment::{SegmentFlags, SegmentOptions};
 const PSH: u32 = 8;
 const CWR: u32 = 128;
 
-/// What is to be played.
+/// A recorded connection to replay.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiverCase {
@@ -53,7 +53,7 @@ struct Row {
     blocks: String,
 }
 
-/// A transmission under way.
+/// A transmission in flight.
 #[derive(Clone, Copy)]
 struct Sent {
     options: SegmentOptions,
@@ -68,10 +68,10 @@ struct ReceiverPlayer {
     arrived: Time,
     /// By how much the clock of time stamps is ahead of a tick.
     phase: Span,
-    /// By first byte, the transmissions under way in order.
+    /// By first byte, the transmissions in flight in order.
     sent: BTreeMap<u64, VecDeque<Sent>>,
-    /// ACKs under way: their rows without the time, and the time in ms.
-    told: VecDeque<(String, u32)>,
+    /// ACKs in flight: their rows without the time, and the time in ms.
+    acks: VecDeque<(String, u32)>,
     heard: u32,
     theirs: Vec<Row>,
     ours: Vec<Row>,
@@ -95,7 +95,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
         arrived: Time::ZERO,
         phase: config.rto_clock_phase,
         sent: BTreeMap::new(),
-        told: VecDeque::new(),
+        acks: VecDeque::new(),
         heard: 0,
         theirs: Vec::new(),
         ours: Vec::new(),
@@ -143,7 +143,7 @@ impl ReceiverPlayer {
                 let key =
                     [columns.get(2)?, columns.get(3)?, columns.get(6)?].map(|s| s.to_string());
                 let key = key.join(" ");
-                while let Some((row, ms)) = self.told.pop_front() {
+                while let Some((row, ms)) = self.acks.pop_front() {
                     if row == key {
                         self.heard = ms;
                         break;
@@ -208,7 +208,7 @@ impl ReceiverPlayer {
             window: window.parse().ok()?,
             blocks: blocks.to_string(),
         };
-        // What the kernel sends first answers the SYN, as that arrives.
+        // The kernel's first packet answers the SYN, as that arrives.
         if let Some(options) = self.syn.take() {
             self.receiver.on_packet(row.at, (0, Bytes::ZERO), &options, &mut self.out);
             self.out.clear();
@@ -216,7 +216,7 @@ impl ReceiverPlayer {
         // One for several that a timer lets go has the time stamp of the last segment.
         let stamped = if row.blocks.is_empty() { row.at } else { self.arrived };
         let ms = ((stamped + self.phase).as_ps() / 1_000_000_000) as u32;
-        self.told.push_back((format!("{ack} {window} {blocks}"), ms));
+        self.acks.push_back((format!("{ack} {window} {blocks}"), ms));
         if row.ack > 1 || !self.ours.is_empty() {
             self.theirs.push(row);
         }

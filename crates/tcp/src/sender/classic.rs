@@ -156,7 +156,7 @@ impl Classic {
         }
     }
 
-    /// What the detector takes a time-out for.
+    /// The detector's verdict on a time-out.
     fn judge(&mut self, now: Time) -> Verdict {
         let outstanding = self.flow.outstanding();
         let repairing = self.recovery.is_repairing(&self.flow);

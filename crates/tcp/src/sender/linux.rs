@@ -27,7 +27,7 @@ pub struct LinuxSender {
     pub(super) counters: SenderCounters,
     started: bool,
     headers: Bytes,
-    /// What the header of the SYN is longer by.
+    /// Bytes by which the header of the SYN is longer.
     syn_options: Bytes,
     /// Whether the detector excused its last reduction.
     last_excused: bool,

@@ -1,8 +1,8 @@
-//! What a sender is doing, and what it made of its window.
+//! The states of a sender, and the reasons of its window.
 
 use crate::linux::Stage;
 
-/// What a sender is doing.
+/// The state of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// The window is below the slow-start threshold.

@@ -29,7 +29,7 @@ fn ack(next: u64, blocks: &[(u64, u64)]) -> Ack {
     Ack { next, sack, size: Bytes::new(40) }
 }
 
-/// A sender with segments 1 to 10 under way.
+/// A sender with segments 1 to 10 in flight.
 fn opened(config: &Config) -> Sender {
     let (mut sender, mut out) = (Sender::new(config), Vec::new());
     sender.supply(at(0), 100, &mut out);
@@ -130,7 +130,7 @@ fn linux(sack: bool) -> Config {
     Config::resolve(&rules).expect("sound")
 }
 
-fn told(stamp: u32, echo: u32, window: u32) -> AckOptions {
+fn options(stamp: u32, echo: u32, window: u32) -> AckOptions {
     AckOptions { stamp, echo, window, marked: false, opens: false }
 }
 
@@ -141,17 +141,17 @@ fn a_sender_of_linux_ends_no_handshake_and_takes_windows_from_segments() {
     sender.supply(at(0), 100, &mut out);
     sender.start(at(0), &mut out);
     let seqs = |out: &[Transmission]| out.iter().map(|sent| sent.seq).collect::<Vec<_>>();
-    sender.on_full_ack_with_data(at(10), &ack(1, &[]), &told(10, 0, 5_000), &mut out);
+    sender.on_full_ack_with_data(at(10), &ack(1, &[]), &options(10, 0, 5_000), &mut out);
     assert_eq!(sender.known_round_trip(), Some((10_000, 210)));
     // No ACK of its own, and as much as the window has room for.
     assert_eq!(seqs(&out), [0, 1, 2, 3, 4, 5]);
     out.clear();
     // Without data such a window would be an old one.
-    sender.on_full_ack(at(20), &ack(2, &[]), &told(20, 10, 5_000), &mut out);
+    sender.on_full_ack(at(20), &ack(2, &[]), &options(20, 10, 5_000), &mut out);
     assert_eq!(seqs(&out), [6]);
     out.clear();
-    sender.on_full_ack(at(21), &ack(2, &[]), &told(20, 10, 3_000), &mut out);
-    sender.on_full_ack_with_data(at(22), &ack(2, &[]), &told(22, 10, 9_000), &mut out);
+    sender.on_full_ack(at(21), &ack(2, &[]), &options(20, 10, 3_000), &mut out);
+    sender.on_full_ack_with_data(at(22), &ack(2, &[]), &options(22, 10, 9_000), &mut out);
     assert_eq!(seqs(&out), [7, 8, 9, 10]);
 }
 
@@ -160,7 +160,7 @@ fn data_segments_are_no_duplicate_acks_to_linux() {
     for alone in [false, true] {
         let (mut sender, mut out) = (opened_linux(), Vec::new());
         for n in 0..20 {
-            let (now, options) = (at(20 + n), told(20, 10, 60_000));
+            let (now, options) = (at(20 + n), options(20, 10, 60_000));
             match alone {
                 true => sender.on_full_ack(now, &ack(2, &[]), &options, &mut out),
                 false => sender.on_full_ack_with_data(now, &ack(2, &[]), &options, &mut out),
@@ -172,14 +172,14 @@ fn data_segments_are_no_duplicate_acks_to_linux() {
     }
 }
 
-/// A sender without SACK that has segments from 2 on under way.
+/// A sender without SACK that has segments from 2 on in flight.
 fn opened_linux() -> Sender {
     let (mut sender, mut out) = (Sender::new(&linux(false)), Vec::new());
     sender.go_both_ways();
     sender.supply(at(0), 100, &mut out);
     sender.start(at(0), &mut out);
-    sender.on_full_ack_with_data(at(10), &ack(1, &[]), &told(10, 0, 60_000), &mut out);
-    sender.on_full_ack_with_data(at(20), &ack(2, &[]), &told(20, 10, 60_000), &mut out);
+    sender.on_full_ack_with_data(at(10), &ack(1, &[]), &options(10, 0, 60_000), &mut out);
+    sender.on_full_ack_with_data(at(20), &ack(2, &[]), &options(20, 10, 60_000), &mut out);
     sender
 }
 
@@ -200,7 +200,7 @@ fn a_receiver_of_linux_leaves_its_acks_to_data_that_answer() {
     let (_, options) = receiver.piggyback_full(at(1)).expect("the SYN of this host");
     assert_eq!((options.stamp, options.echo), (1, 1));
     receiver.on_handshake(at(10));
-    // What ends a push is acknowledged as it is read, as long as nothing has answered.
+    // The end of a push is acknowledged as it is read, as long as nothing has answered.
     assert_eq!(segment(&mut receiver, 20, 1, 500), [2]);
     receiver.ack_was_piggybacked(at(20));
     assert_eq!(segment(&mut receiver, 30, 2, 500), [] as [u64; 0]);

@@ -1,6 +1,6 @@
-//! The fast path of an endpoint, which takes a run of packets at once, beside its twin, which takes
-//! each alone: they send the same and are the same to the last field. And it ends only where it
-//! has to, which is said here in other words than in the endpoint.
+//! The fast path of an endpoint, which takes a run of packets at once, compared with its twin,
+//! which takes each alone. They send the same and are the same to the last field. The fast path
+//! ends only where it has to; this file states that rule in other words than the endpoint.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// A law that opens the window by half a segment, and what it was told last.
+/// A law that opens the window by half a segment, and the moment that it received last.
 #[derive(Clone, Debug, Default)]
 struct ByHalves(Option<Moment>);
 
@@ -334,8 +334,8 @@ fn any_config(random: &mut Xorshift) -> Config {
     Config::resolve(&overrides).expect("is valid")
 }
 
-/// Has a sender take the ACKs of a run, and tells what each lets go, by its place; returns how many
-/// it took.
+/// Gives a sender the ACKs of a run, and calls back with the segments that each releases, by its
+/// place; returns how many it took.
 fn take(
     sender: &mut Sender,
     run: &PacketRun,
@@ -465,7 +465,7 @@ impl Senders {
         }
     }
 
-    /// A node tells of a burst with some of what is outstanding.
+    /// A node reports on a burst with some of the outstanding segments.
     fn notify(&mut self, random: &mut Xorshift, now: Time) {
         let notice = [Notice::Left, Notice::Arrived, Notice::Dropped][random.below(3) as usize];
         let Range { start, end } = self.slow.outstanding();
@@ -545,7 +545,7 @@ impl Senders {
         Ack { next, sack: SackBlocks::NONE, size: self.receiver.ack_size() }
     }
 
-    /// What is due at `now` happens.
+    /// Does all that is due at `now`.
     fn fire(&mut self, now: Time) {
         if self.slow.asks_for_delay().is_some() {
             self.both(|sender, _| sender.hold_until(now + Span::from_us(300)));

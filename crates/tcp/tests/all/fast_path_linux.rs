@@ -1,5 +1,5 @@
-//! The fast path of endpoints of Linux, which take packets at once, beside their twins, which take
-//! each alone: they send the same and are the same to the last field.
+//! The fast path of Linux endpoints, which take packets at once, compared with their twins, which
+//! take each alone. They send the same and are the same to the last field.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ type Sent = (Time, Transmission, SegmentOptions);
 /// An ACK that goes out.
 type Answered = (Time, FullAck);
 
-/// What a sender does on the fast path, segment by segment.
+/// A sender's actions on the fast path, segment by segment.
 struct Recorded<'a> {
     acks: &'a [FullAck],
     short: Option<(u64, Bytes)>,
@@ -64,7 +64,7 @@ impl Outlet for Recorded<'_> {
     }
 }
 
-/// A connection both of whose ends are there twice, and what is under way.
+/// A connection both of whose ends are there twice, and the packets in flight.
 struct Twins {
     senders: [Sender; 2],
     receivers: [Receiver; 2],
@@ -119,7 +119,7 @@ impl Twins {
         assert_eq!(format!("{:?}", self.senders[0]), format!("{:?}", self.senders[1]));
     }
 
-    /// Packets under way that arrive, each a gap after the one before, and may be lost or late.
+    /// Packets in flight arrive, each a gap after the one before, and may be lost or late.
     fn deliver(&mut self, random: &mut Xorshift, now: Time, gap: Span) {
         let mut coming = Vec::new();
         for _ in 0..1 + random.below(24) {
@@ -164,10 +164,14 @@ impl Twins {
         let receiver = &mut self.receivers[0];
         let size = receiver.ack_size();
         loop {
-            let taken =
-                receiver.on_packets_fast(&rest, (Time::NEVER, bytes), options, |at, next, told| {
-                    acks.push((at, (Ack { next, sack: SackBlocks::NONE, size }, *told)));
-                });
+            let taken = receiver.on_packets_fast(
+                &rest,
+                (Time::NEVER, bytes),
+                options,
+                |at, next, options| {
+                    acks.push((at, (Ack { next, sack: SackBlocks::NONE, size }, *options)));
+                },
+            );
             self.fast[1] += u64::from(taken);
             if taken == 0 {
                 time_out(receiver, rest.at, acks);
@@ -180,7 +184,7 @@ impl Twins {
         }
     }
 
-    /// What receivers have answered, which must be the same.
+    /// The answers of the receivers, which must be the same.
     fn answer(&mut self, fast: &[Answered], slow: Vec<Answered>) {
         assert_eq!(fast, slow);
         assert_eq!(format!("{:?}", self.receivers[0]), format!("{:?}", self.receivers[1]));
@@ -197,7 +201,7 @@ impl Twins {
         self.answer(&fast, slow);
     }
 
-    /// ACKs under way that arrive, each a gap after the one before.
+    /// ACKs in flight arrive, each a gap after the one before.
     fn hear(&mut self, random: &mut Xorshift, now: Time, gap: Span) {
         let mut coming = Vec::new();
         for _ in 0..1 + random.below(16) {
@@ -274,11 +278,11 @@ fn take(
 }
 
 /// An ACK arrives, before which timers may run out.
-fn hear_one(sender: &mut Sender, now: Time, (ack, told): &FullAck, sent: &mut Vec<Sent>) {
-    let mut act = |sender: &mut Sender, now, told: Option<&AckOptions>| {
+fn hear_one(sender: &mut Sender, now: Time, (ack, options): &FullAck, sent: &mut Vec<Sent>) {
+    let mut act = |sender: &mut Sender, now, options: Option<&AckOptions>| {
         let mut out = Vec::new();
-        match told {
-            Some(told) => sender.on_full_ack(now, ack, told, &mut out),
+        match options {
+            Some(options) => sender.on_full_ack(now, ack, options, &mut out),
             None => sender.on_timeout(now, &mut out),
         }
         sent.extend(out.into_iter().map(|one| (now, one, sender.options(now, &one))));
@@ -286,7 +290,7 @@ fn hear_one(sender: &mut Sender, now: Time, (ack, told): &FullAck, sent: &mut Ve
     while let Some(due) = sender.poll_timeout().filter(|&due| due <= now) {
         act(sender, due, None);
     }
-    act(sender, now, Some(told));
+    act(sender, now, Some(options));
 }
 
 fn any_config(random: &mut Xorshift) -> Config {

@@ -7,9 +7,9 @@ use crate::bottleneck::{Bottleneck, Network};
 
 const ROUND_TRIP: Span = Span::from_ms(60);
 
-/// Runs a sender that loses the segments in `lost` once each, and the law beside it. Returns how
-/// often their windows were held against each other, and how many repairs there were.
-fn beside(congestion: Congestion, lost: &'static [(u64, u64)]) -> (u32, u32) {
+/// Runs a sender that loses the segments in `lost` once each, and the law next to it. Returns how
+/// often their windows were compared, and how many repairs there were.
+fn compare(congestion: Congestion, lost: &'static [(u64, u64)]) -> (u32, u32) {
     let options = LinuxOptions {
         congestion,
         timestamps: false,
@@ -64,7 +64,7 @@ fn windows_are_those_of_the_sender() {
     // convergence counts, and after a long time without.
     let lost: &[_] = &[(300, 301), (4_000, 4_020), (6_000, 6_001), (40_000, 40_030)];
     for congestion in [Congestion::Cubic, Congestion::Reno] {
-        let (compared, repairs) = beside(congestion, lost);
+        let (compared, repairs) = compare(congestion, lost);
         assert!(compared > 10_000, "{congestion:?}: {compared}");
         assert!(repairs >= 3, "{congestion:?}: {repairs} repairs");
     }

@@ -177,8 +177,8 @@ fn hystart_plus_plus_ends_slow_start_before_the_queue_is_full() {
     }
 }
 
-/// What the segments found in a queue that marks from `mark` on, and by which part of the window
-/// the flows reduced it at marks.
+/// The queue lengths that the segments found in a queue that marks from `mark` on, and the shares
+/// by which the flows reduced their windows at marks.
 fn marked(flows: usize, mark: u64, service: Span) -> (Vec<u64>, Vec<f64>) {
     let path = Bottleneck { service, delay: Span::from_ms(4), queue: 1_000, mark, early: false };
     let all = vec![options(Congestion::Dctcp); flows];
@@ -213,8 +213,8 @@ fn dctcp_keeps_the_queue_near_its_mark() {
 fn alpha_of_dctcp_is_near_its_fixed_point() {
     // RFC 8257 section 3.3: alpha follows the share of marks, which is where it rests. Equation (6)
     // of Alizadeh et al. 2010, alpha^2 (1 - alpha/4) = (2 W + 1) / (W + 1)^2, W = C RTT + K, has
-    // the window cut once for each time the queue is above K. Marks that are on their way when the
-    // cut begins to tell make a second one, so that alpha is between half of that and that.
+    // the window cut once for each time the queue is above K. Marks that are in flight when the cut
+    // takes effect make a second one. So alpha is between half of that value and that value.
     let (mark, service) = (65, Span::from_us(12));
     let (found, cuts) = marked(1, mark, service);
     let marks = found.iter().filter(|&&found| found > mark).count();

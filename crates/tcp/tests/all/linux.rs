@@ -78,8 +78,8 @@ fn cases(directory: &Path) -> Vec<Value> {
     index["cases"].as_array().expect("cases").clone()
 }
 
-/// What must match, in percent: of cases with a segment at a time, of all, and of BBR, whose state
-/// and pacing hang on the microsecond.
+/// The least share of cases that must match, in percent: of cases with a segment at a time, of all,
+/// and of BBR, whose state and pacing depend on the microsecond.
 fn least(family: &str) -> u32 {
     match family {
         _ if family.contains("bbr") => 70,

@@ -1,5 +1,5 @@
-//! Laws of somebody else with the sender of Linux: what they are asked and told, and what becomes
-//! of windows, pacing rates and timers that they answer.
+//! Foreign laws with the Linux sender: their inputs, and the effects of the windows, pacing rates
+//! and timers that they answer.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,14 +8,14 @@ use burstlab_units::{Span, Time};
 
 use crate::bottleneck::{Bottleneck, Network};
 
-type Told = Arc<Mutex<Vec<(&'static str, Moment)>>>;
+type Moments = Arc<Mutex<Vec<(&'static str, Moment)>>>;
 
-/// Reno as `tcp_cong_avoid_ai` counts it, written against the trait; it keeps what it is told.
+/// Reno as `tcp_cong_avoid_ai` counts it, written against the trait; it records its inputs.
 #[derive(Clone, Debug, Default)]
 struct Reno {
     credit: u64,
-    told: Told,
-    /// What it answers besides: a rate, a time, and a window when that has come.
+    moments: Moments,
+    /// Its other answers: a rate, a time, and a window when that has come.
     rate: Option<f64>,
     every: Option<Span>,
     due: Option<Time>,
@@ -24,7 +24,7 @@ struct Reno {
 
 impl Reno {
     fn note(&self, what: &'static str, moment: &Moment) {
-        self.told.lock().expect("nobody panics").push((what, *moment));
+        self.moments.lock().expect("nobody panics").push((what, *moment));
     }
 
     fn halve(&mut self, what: &'static str, moment: &Moment) -> Decision {
@@ -130,8 +130,8 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-fn told(law: &Reno, what: &str) -> Vec<Moment> {
-    let all = law.told.lock().expect("nobody panics");
+fn moments(law: &Reno, what: &str) -> Vec<Moment> {
+    let all = law.moments.lock().expect("nobody panics");
     all.iter().filter(|(name, _)| *name == what).map(|(_, moment)| *moment).collect()
 }
 
@@ -159,7 +159,7 @@ fn reno_by_the_trait_is_reno_built_in() {
         lose(&mut other);
         let built_in = course(&mut one, seconds(20));
         assert_eq!(course(&mut other, seconds(20)), built_in, "{name}");
-        let asked = ["ack", "loss", "mark", "timeout"].map(|what| told(&law, what).len());
+        let asked = ["ack", "loss", "mark", "timeout"].map(|what| moments(&law, what).len());
         assert!(built_in.len() > 1_000 && asked[0] > 50, "{name}: {asked:?}");
         assert_eq!(asked[2] == 0, marked == u64::MAX, "{name}: {asked:?}");
         (0..4).for_each(|what| total[what] += asked[what]);
@@ -171,13 +171,13 @@ fn reno_by_the_trait_is_reno_built_in() {
 fn an_event_tells_rates_marks_and_round_trips() {
     let law = Reno::default();
     let options = LinuxOptions { ecn: true, ..options() };
-    // Marks above 30 segments, and half of what is under way then still fills the path.
+    // Marks above 30 segments; half of the segments in flight then still fills the path.
     let path = Bottleneck { queue: 400, mark: 30, ..path() };
     let mut network = network(path, &options, Some(&law));
     course(&mut network, seconds(10));
-    let acks = told(&law, "ack");
-    // What is delivered is at most what the bottleneck lets through, and mostly that: while the
-    // window shrinks less is sent.
+    let acks = moments(&law, "ack");
+    // The delivery rate is at most the bottleneck's, and mostly equal to it: while the window
+    // shrinks less is sent.
     let capacity = options.payload as f64 * 8.0 / 1.2e-3;
     let late = &acks[acks.len() / 2..];
     let mut full = 0;
@@ -198,8 +198,8 @@ fn an_event_tells_rates_marks_and_round_trips() {
         let rate = tallied.acked as f64 / tallied.span.as_secs_f64();
         assert!((0.4..=1.1).contains(&(rate * 1.2e-3)), "{tallied:?}");
     }
-    let marks = told(&law, "mark");
-    assert!(!marks.is_empty() && told(&law, "loss").is_empty(), "marks come before losses");
+    let marks = moments(&law, "mark");
+    assert!(!marks.is_empty() && moments(&law, "loss").is_empty(), "marks come before losses");
     for pair in marks.windows(2) {
         assert!(pair[0].marked == 1 && pair[1].delivered_marked > pair[0].delivered_marked);
         assert!(pair[1].now.since(pair[0].now) > Span::from_ms(30), "once a window");
@@ -238,13 +238,13 @@ fn a_timer_fires_when_it_was_asked_for_and_sets_the_window() {
     network.run(seconds(2), |network, _| {
         opened.get_or_insert(network.now);
     });
-    let timers = told(&law, "timer");
+    let timers = moments(&law, "timer");
     assert!(timers.len() > 150);
     for (index, moment) in timers.iter().enumerate() {
         assert_eq!(moment.now, opened.expect("open") + every.saturating_mul(index as u64 + 1));
         assert_eq!((moment.acked, moment.marked, moment.rtt), (0, 0, None));
     }
-    // What is above whole segments is kept: from 7.5 an ACK leads to at least as much.
+    // The fraction above whole segments is kept: from 7.5 an ACK leads to at least as much.
     assert_eq!(timers.last().map(|moment| moment.cwnd >= 7.5), Some(true));
     assert!(network.flows[0].sender.info().cwnd < 10);
 }
@@ -256,7 +256,7 @@ fn a_copy_goes_on_as_the_original() {
     let mut other = network(path(), &options(), Some(&law()));
     course(&mut original, seconds(1));
     course(&mut other, seconds(1));
-    // What the copy does from now on the one that it was made of knows nothing of.
+    // From now on the original is not affected by its copy.
     let copy = other.flows[0].sender.clone();
     other.flows[0].sender = copy;
     let (expected, found) = (course(&mut original, seconds(4)), course(&mut other, seconds(4)));

@@ -43,8 +43,8 @@ fn the_rest_of_a_window_takes_a_part_and_no_second_one_before_its_ack() {
     // Half the window is a group; the third one has room for one segment and 500 bytes.
     let sent = write(&mut sender, u64::MAX);
     assert_eq!(sent, [(1, FULL), (2, FULL), (3, FULL), (4, FULL), (5, FULL), (6, 500)]);
-    // The part is on its way: where the window ends within a segment again, that waits. (Long
-    // before the next ACK is expected no group waits for it.)
+    // The part is in flight: where the window ends within a segment again, that segment waits.
+    // (Long before the next ACK is expected no group waits for it.)
     assert_eq!(hear(&mut sender, 110, 3, window + 300), [(7, FULL), (8, FULL)]);
     assert_eq!(hear(&mut sender, 111, 6, window + 300), [(9, FULL), (10, FULL), (11, FULL)]);
     // It is acknowledged: the 800 bytes that are left of the window are less than a segment and go
@@ -73,7 +73,7 @@ fn a_window_below_a_segment_takes_none() {
 fn the_end_of_what_is_written_is_short_and_waits_for_an_earlier_short_one() {
     let mut sender = opened(&LinuxOptions::default(), 100_000);
     assert_eq!(write(&mut sender, 2 * FULL + 10), [(1, FULL), (2, FULL), (3, 10)]);
-    // Ten bytes are on their way, so that twenty more wait for their ACK (RFC 896).
+    // Ten bytes are in flight, so that twenty more wait for their ACK (RFC 896).
     assert_eq!(write(&mut sender, 2 * FULL + 30), []);
     assert_eq!(hear(&mut sender, 200, 3, 100_000), []);
     assert_eq!(hear(&mut sender, 201, 4, 100_000), [(4, 20)]);

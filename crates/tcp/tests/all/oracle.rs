@@ -76,14 +76,14 @@ fn config(case: &Value) -> Config {
         vegas_gamma: option(case, "v_gamma_"),
         ..Overrides::default()
     };
-    // What a case sets beside its profile, in the words of a scenario.
+    // The parameters that a case overrides, in the words of a scenario.
     let own = case.get("overrides").map_or_else(Overrides::default, |own| {
         serde_json::from_value(own.clone()).expect("overrides are parameters")
     });
     Config::resolve(&own.over(&overrides)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the options of the case, triples of class, variable and value, say of `variable`.
+/// The value of `variable` in the options of the case, triples of class, variable and value.
 fn option(case: &Value, variable: &str) -> Option<u32> {
     let words: Vec<&str> = case["opts"].as_str().unwrap_or_default().split(' ').collect();
     let triple = words.chunks_exact(3).find(|triple| triple[1] == variable)?;

@@ -1,5 +1,5 @@
-//! A receiver's window that is closed, or open for less than a segment: how the sender of variant
-//! `"linux"` probes it, and when its receiver tells that it has opened.
+//! A receiver's window that is closed, or open for less than a segment. The tests show how the
+//! sender of variant `"linux"` probes it, and when its receiver announces that it has opened.
 
 use burstlab_tcp::{
     AckOptions, Arrival, Config, FullAck, Linux, LinuxOptions, Overrides, Receiver, SegmentFlags,
@@ -30,7 +30,7 @@ impl Script {
         script
     }
 
-    /// What was sent since the last look: segments and their bytes of data.
+    /// Transmissions since the last call: segments and their bytes of data.
     fn sent(&mut self) -> Vec<(u64, u64)> {
         let bytes = |sent: &Transmission| match sent.seq {
             0 => 0,
@@ -88,7 +88,7 @@ fn a_window_of_less_than_a_segment_is_filled_by_the_probe() {
     assert!(at >= 240, "not before the persist timer: {at}");
     assert_eq!(sent, [(5, 1_000)]);
     assert!(script.sender.poll_timeout().is_some(), "what was sent may be lost");
-    // What is left of the segment is filled up from behind it.
+    // The rest of the segment is filled up from behind it.
     let sent = script.ack(at + 20, 6, 4 * PAYLOAD);
     assert_eq!(sent, (6..10).map(|seq| (seq, PAYLOAD)).collect::<Vec<_>>());
 }
@@ -153,14 +153,14 @@ fn a_window_closes_before_it_is_silly_and_its_opening_is_told() {
     // 131,072 bytes of buffer, of which each segment of 8,948 takes 12,544.
     let mut reader = Reader::new(r#", "segment_size": "9000 B", "receive_buffer_max": "128 KiB""#);
     reader.take(40, 1, 8_948);
-    // Segment 2 is lost. What comes behind it fills the buffer.
+    // Segment 2 is lost. The segments behind it fill the buffer.
     let early: Vec<_> = (3..=11).flat_map(|seq| reader.take(38 + seq, seq, 8_948)).collect();
     assert!(early.iter().all(|&(next, _)| next == 2), "{early:?}");
-    let told = reader.take(60, 2, 8_948);
-    assert_eq!(told.iter().map(|&(next, _)| next).collect::<Vec<_>>(), [12, 12]);
+    let acks = reader.take(60, 2, 8_948);
+    assert_eq!(acks.iter().map(|&(next, _)| next).collect::<Vec<_>>(), [12, 12]);
     // Before the application reads it is almost closed, and right after that it is open again.
-    assert!(told[0].1 < 8_948 && told[1].1 >= 2 * told[0].1, "{told:?}");
-    assert!(told[1].1 > 4 * 8_948, "{told:?}");
+    assert!(acks[0].1 < 8_948 && acks[1].1 >= 2 * acks[0].1, "{acks:?}");
+    assert!(acks[1].1 > 4 * 8_948, "{acks:?}");
 }
 
 #[test]

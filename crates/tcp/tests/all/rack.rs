@@ -1,5 +1,5 @@
-//! What RACK-TLP asks of the sender of Linux (RFC 8985), as scripts: given these ACKs, exactly
-//! these segments at these times.
+//! RACK-TLP of the Linux sender (RFC 8985), as scripts: given these ACKs, exactly these segments at
+//! these times.
 
 use burstlab_tcp::{Arrival, Congestion, Linux, LinuxOptions, Transmission};
 use burstlab_units::Time;
@@ -9,7 +9,7 @@ const WINDOW: u64 = 1 << 20;
 const FULL: u64 = 1_448;
 /// The round trip, in microseconds.
 const RTT: u64 = 100_000;
-/// What Linux adds to a wait for reordering, in microseconds.
+/// Time that Linux adds to a wait for reordering, in microseconds.
 const LEAST: u64 = 2_000;
 
 fn at(us: u64) -> Time {
@@ -182,7 +182,7 @@ fn a_probe_on_its_way_has_to_arrive_twice_too_before_a_reduction_is_taken_back()
     // It was late and no more: both arrive twice.
     script.hear(us + 40_000, 3, &[]);
     script.hear(us + RTT, 3, &[(1, 2)]);
-    assert_eq!(script.sender.info().ssthresh, reduced, "the probe may still be on its way");
+    assert_eq!(script.sender.info().ssthresh, reduced, "the probe may still be in flight");
     script.hear(us + RTT + 1, 3, &[(2, 3)]);
     assert!(script.sender.info().ssthresh > reduced);
 }

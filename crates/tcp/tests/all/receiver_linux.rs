@@ -155,7 +155,7 @@ fn out_of_order_three_acks_go_at_once_and_then_one_for_several() {
         // They echo what was said 20 ms ago.
         let options = SegmentOptions { echo: (next + 10) as u32, ..stamped(next + 30) };
         script.receiver.on_packet(now, (seq, bytes), &options, &mut script.out);
-        stamp = script.out.first().map_or(stamp, |(_, told)| told.stamp);
+        stamp = script.out.first().map_or(stamp, |(_, carried)| carried.stamp);
         counts.push(std::mem::take(&mut script.out).len());
     }
     assert_eq!(counts, [1, 1, 1, 1, 0, 0]);
@@ -209,7 +209,7 @@ fn a_segment_above_a_hole_shows_what_segments_take() {
     let acks: Vec<_> =
         (5..=10).flat_map(|seq| script.take(30 + seq, seq, &stamped(30 + seq))).collect();
     assert!(acks.iter().all(|(ack, _)| ack.next == 1));
-    let windows: Vec<_> = acks.iter().map(|(_, told)| told.window).collect();
+    let windows: Vec<_> = acks.iter().map(|(_, carried)| carried.window).collect();
     // As Linux 6.12 was recorded with these buffers (`reno-random-005`).
     assert_eq!(windows, [8_392_704, 8_396_800, 8_396_800, 8_400_896, 8_404_992, 8_404_992]);
 }
@@ -223,8 +223,8 @@ fn a_shorter_round_trip_counts_at_once() {
     let mut widest = 0;
     for seq in 2..402 {
         let at = 450 + seq / 10;
-        for (_, told) in script.take(at, seq, &echoing(at, 430)) {
-            widest = widest.max(told.window);
+        for (_, carried) in script.take(at, seq, &echoing(at, 430)) {
+            widest = widest.max(carried.window);
         }
     }
     // The buffer has grown after 20 ms, and not after what the mean would be, 350 ms. Of 128 KiB
@@ -242,8 +242,8 @@ fn what_waits_above_a_hole_takes_room_from_the_window() {
     let before = u64::from(first[0].1.window);
     for seq in next + 4..next + 13 {
         let acks = script.take(next + 21, seq, &stamped(next + 21));
-        // What was offered is not taken back.
-        assert!(acks.iter().all(|(_, told)| u64::from(told.window) == before));
+        // The window that was offered is not taken back.
+        assert!(acks.iter().all(|(_, carried)| u64::from(carried.window) == before));
     }
     // As the first of the two arrives its end stays where it was.
     let acks = script.take(next + 22, next + 1, &stamped(next + 22));
@@ -292,11 +292,11 @@ fn with_dctcp_a_mark_makes_two_acks_where_one_waits() {
         }
         (script, seq + 1)
     };
-    // The ACK of one segment waits. The next one is marked: that ACK goes first and tells of no
-    // mark, and behind it at once the one that tells (RFC 8257 section 3.2).
+    // The ACK of one segment waits. The next segment is marked. That ACK goes first, without the
+    // echo of a mark; the ACK with the echo follows at once (RFC 8257 section 3.2).
     let acks = script.take(next + 20, next, &markable(next + 20, true));
-    let told: Vec<_> = acks.iter().map(|(ack, told)| (ack.next, told.marked)).collect();
-    assert_eq!(told, [(next, false), (next + 1, true)]);
+    let carried: Vec<_> = acks.iter().map(|(ack, carried)| (ack.next, carried.marked)).collect();
+    assert_eq!(carried, [(next, false), (next + 1, true)]);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_segment_beyond_the_window_takes_no_room() {
     // As many windows as segments are acknowledged alike.
     let [windows, expected] = [&mut script, &mut twin].map(|script| {
         let acks = (10..60).flat_map(|seq| script.take(31 + seq, seq, &stamped(31 + seq)));
-        acks.map(|(ack, told)| (ack.next, told.window)).collect::<BTreeMap<_, _>>()
+        acks.map(|(ack, carried)| (ack.next, carried.window)).collect::<BTreeMap<_, _>>()
     });
     let shared = windows.keys().filter(|next| expected.contains_key(next)).count();
     assert!(shared > 20, "{shared}");

@@ -49,7 +49,7 @@ fn what_is_written_later_leaves_when_it_is_written() {
     // No FIN follows: the connection stays open.
     let closed = [&rows[..], &[sent(400_000, 4345, 0, 17)]].concat();
     assert!(!play(&writes(150), &closed).matches);
-    // What was written before the connection is open leaves with it.
+    // Data written before the connection is open leave with it.
     let at_once =
         [&opening[..], &[sent(10_000, 1, 1448, 16), sent(10_000, 1449, 1448, 16)]].concat();
     let before = play(&case(None, Some(vec![(3, 1448), (4, 1448)])), &at_once);

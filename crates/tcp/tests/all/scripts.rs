@@ -335,7 +335,7 @@ fn fast_recovery_leaves_room_for_one_segment_above_the_flight() {
     assert_eq!((s.sender.cwnd(), s.sender.in_flight()), (10.0, 19));
 }
 
-/// What ends no recovery opens the window as ever, however recoveries end.
+/// An ACK that ends no recovery opens the window as ever, however recoveries end.
 #[test]
 fn only_a_recovery_that_ends_sets_the_window() {
     for &exit in FastRecoveryExit::ALL {
@@ -608,7 +608,7 @@ fn a_burst_limit_holds_after_a_time_out_too_but_for_the_vegas_of_ns2() {
     }
 }
 
-/// What a sender asks for, and the answer, in ms after now.
+/// The sender asks for a delay, and the answer is `ms` after now.
 fn hold(s: &mut Script, ms: u64) {
     assert_eq!(s.sender.asks_for_delay(), Some(Span::from_ms(10)));
     s.sender.hold_until(s.now + Span::from_ms(ms));
@@ -686,7 +686,7 @@ fn fast_retransmits_and_limited_transmit_do_not_wait() {
     send!(s, ack next => [edge + 1]);
     send!(s, ack next => [next]);
     assert_eq!(s.sender.counters().fast_retransmits, 1);
-    // What the inflated window lets go does.
+    // The segments that the inflated window releases do.
     for _ in 0..6 {
         send!(s, ack next => NONE);
     }

@@ -88,7 +88,7 @@ fn what_waits_for_the_window_takes_more_up_to_a_segment() {
     let mut out = Vec::new();
     host.0.on_ack(ms(120), &ack(2), &mut out);
     assert_eq!(data(&out, host.1), [(3, 1_000), (4, 500)]);
-    // What has been sent takes no more.
+    // A segment that has been sent takes no more data.
     host.0.on_ack(ms(130), &ack(3), &mut Vec::new());
     assert_eq!(write(&mut host, ms(140), (3_600, true)), [(5, 100)]);
     // It goes again as it was.

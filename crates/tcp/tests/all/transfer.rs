@@ -1,4 +1,4 @@
-//! Whatever is lost on the way, a transfer arrives, whole and in reasonable time.
+//! Whatever the network loses, a transfer arrives, whole and in reasonable time.
 
 use burstlab_tcp::{Config, Overrides, Profile, Variant};
 use burstlab_units::{Span, Time};

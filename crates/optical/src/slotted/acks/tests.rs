@@ -78,9 +78,9 @@ fn the_receiver_gets_what_was_acknowledged_for_it() {
     let mut proxy = proxy(10, 30);
     proxy.loses(at(5), 15, at(0), &RULES);
     let mut asks = |ms, next| proxy.passes(at(ms), next, &RULES).copy;
-    assert_eq!(asks(6, 12), None, "it may be on its way");
+    assert_eq!(asks(6, 12), None, "it may be in flight");
     assert_eq!(asks(7, 12), Some(12), "it is asked for again");
-    assert_eq!(asks(8, 12), None, "a copy is on its way");
+    assert_eq!(asks(8, 12), None, "a copy is in flight");
     assert_eq!(asks(407, 12), Some(12), "and was lost too");
     assert_eq!(asks(408, 15), None);
     assert_eq!(asks(409, 15), None, "the sender has it");

@@ -1,4 +1,11 @@
-//! Senders that hear ACKs ahead of the clock, and what they let go.
+//! Senders that take ACKs ahead of the clock, and the segments that these ACKs release.
+//!
+//! Assumptions: the sender's link to the edge is its own and has no bounded queue (`runs` checks
+//! this), and up to `until` nothing but these ACKs and its timer changes the sender (`policy`,
+//! sentences 9 to 13). So each ACK has the same effect now as at its own time, and each segment's
+//! time at the edge follows from the link alone. With options, an ACK that is off the fast path is
+//! taken alone, if the endpoint allows it. The first ACK that cannot be taken, and all later ones,
+//! become events. Segments that leave evenly spaced are announced as one train.
 
 use std::ops::Range;
 

@@ -1,4 +1,10 @@
-//! Hosts, as they take packets ahead of the clock: receivers and senders, with options and without.
+//! The common interface of hosts that take packets ahead of the clock.
+//!
+//! A host is a receiver or a sender, with TCP options or without. `runs` asks `admits` first, and
+//! `take` only for packets in the order in which they arrive. A host must take a packet only if
+//! nothing that happens before it can change the result. It may take fewer packets than offered;
+//! the rest become events. `end` is called exactly once: only then are its packets announced and
+//! its timer set.
 
 use burstlab_units::Time;
 

@@ -1,7 +1,12 @@
-//! A run that ends with a burst. When that is closed nobody knows before, and a host that is ahead
-//! of the clock may be past it by then. So the world is kept now and then, at instants that no host
-//! has passed; once the last burst is closed the run goes back to the latest of them, and comes to
-//! the same end with hosts that do not pass it.
+//! A run that ends with a burst, and the saved world that it may go back to.
+//!
+//! The time of the last burst is not known before that burst is closed. A host that is ahead of the
+//! clock may be past it by then. Therefore the world is saved now and then, at instants that no
+//! host has passed (`policy`, sentence 8). When the last burst is closed, the run goes back to the
+//! latest saved world and repeats the rest. This time the end is known, and no host passes it. The
+//! repeated part gives the same events, because the world is a plain value and every draw is keyed.
+//! A burst that is closed ahead of the clock may be counted early, but never late: in the repeated
+//! part the last one is closed at the same time or later.
 
 use crate::world::core::Network;
 use burstlab_kernel::Ticket;

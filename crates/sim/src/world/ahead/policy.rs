@@ -1,65 +1,68 @@
-//! Up to when hosts and bursts may be ahead of the clock. What comes to a host, or lands, by its
-//! safe time is done at once, with its own time; what comes later waits for its event. A safe time
-//! is right where nothing that is still to happen changes what is done, and nobody looks meanwhile.
+//! How far hosts and bursts may be ahead of the clock: their safe times. A packet that reaches a
+//! host, or a burst that lands, by its safe time is processed at once, with its own time. A later
+//! one waits for its event. A safe time is right if nothing that is still to happen changes the
+//! result, and nobody reads the state meanwhile. The reasons follow, numbered.
 //!
 //! The run as a whole:
-//! 1. Rows of a trace are written in the order of time. A run with a trace goes by the clock.
-//! 2. What happens at one instant goes by its place, so that an early one takes no turn of another.
-//!    Where ties are drawn each event needs its turn, and the run goes by the clock.
-//! 3. Packets of several flows meet on a shared link, and data of one way meet ACKs of the other.
-//!    What a link carries next must then not be known early: such runs go by the clock.
-//! 4. A link that loses packets by itself, or by a script, counts them as they come. Such runs go
-//!    by the clock.
-//! 5. Programs outside a run act while it goes on, at times that nobody knows. A run with such
-//!    programs goes by the clock.
-//! 6. The counts begin anew when the warm-up is over, and they are read when the run is. Nothing is
-//!    done before one of these instants that belongs behind it.
-//! 7. A drain ends with the last ACK of any flow. Beside endless flows no safe time goes beyond the
-//!    measured time.
-//! 8. A run that ends with a burst may go back to a world that was kept. No host passes the instant
-//!    of the next such world. A class of Python cannot go back, and its run goes by the clock.
+//! 1. Rows of a trace are written in the order of time. A run with a trace is event-driven.
+//! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
+//!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
+//! 3. Packets of several flows meet on a shared link; with data in both directions, data meet ACKs.
+//!    The link needs them in the order of time, so such runs are event-driven.
+//! 4. A link that loses packets by itself, or by a script, counts them as they come. Such runs are
+//!    event-driven.
+//! 5. Programs outside a run act at times that the engine does not know. A run with such programs
+//!    is event-driven.
+//! 6. The counts restart when the warm-up is over, and they are read when the run is. Nothing that
+//!    belongs after one of these instants is done before it.
+//! 7. A drain ends with the last ACK of any flow. If some flows are endless, no safe time goes
+//!    beyond the measured time.
+//! 8. A run that ends with a burst may go back to a saved world. No host passes the instant of the
+//!    next save. A class of Python cannot go back, and its run is event-driven.
 //!
 //! The hosts of a flow:
 //! 9. A host changes by its packets, its timers, its application and the messages that it gets. Its
 //!    packets come in order on a link of its own, so that the first of them comes first.
-//! 10. A host goes by the clock that draws delays, is on the air, is a third-party stack or has
-//!     data both ways: something else comes to it at times that its link does not say.
+//! 10. A host is event-driven if it draws delays, is on the air, is a third-party stack or has data
+//!     in both directions. Then it has inputs whose times its link does not show.
 //! 11. A message may report a lost burst to a sender, which goes no further than the next message.
-//!     One that is under way is known. One about a burst that is yet to be closed comes a fixed
-//!     time later at least. Without such a time, or with messages among its ACKs, the sender goes
-//!     by the clock.
-//! 12. A sender hears ACKs early while its application writes no more and the flow is not done. An
+//!     A message in transit is known. One about a burst that is yet to be closed comes a fixed
+//!     time later at least. Without such a time, or with messages among its ACKs, the sender is
+//!     event-driven.
+//! 12. A sender takes ACKs early while its application writes no more and the flow is not done. An
 //!     ACK that ends the flow may end the run, and is an event.
-//! 13. A sender hears no ACK beyond its timer; the endpoint itself stops there.
-//! 14. A receiver is asked what it holds as a segment is lost. In order, with nothing missing, the
-//!     answer differs only for a segment that is sent again and lost before the packet comes. The
-//!     sender repeats at its timer, which runs now or is set by an ACK for at least the shortest
-//!     time-out. Before that the receiver may take data.
-//! 15. Vegas repeats by a clock of its own at a duplicate ACK. Its receiver takes data early only
-//!     while the sender is on the fast path, beyond all duplicate ACKs that are under way.
-//! 16. Behind a gap, and with options, a list has the segments that were taken early. Questions
-//!     about these get their answer from the list, so that the timer of the sender bounds nothing.
-//!     With options the list answers questions of messages about lost bursts too.
+//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there.
+//! 14. When a segment is lost, its receiver is asked what it holds. In order, with nothing missing,
+//!     the answer differs only for a segment that is retransmitted and lost before the packet
+//!     comes. The sender retransmits at its timer, which runs now or is set by an ACK for at least
+//!     the shortest time-out. Before that the receiver may take data.
+//! 15. Vegas also retransmits by a clock of its own at a duplicate ACK. Its receiver takes data
+//!     early only while the sender is on the fast path, beyond all duplicate ACKs in flight.
+//! 16. Behind a gap, and with options, a list records the segments that were taken early. It
+//!     answers questions about these, so that the timer of the sender bounds nothing. With options
+//!     the list answers questions of messages about lost bursts too.
 //!
 //! The network:
-//! 17. A packet is on its access link for at least the delay of the link. What reaches an edge
-//!     within that delay is announced to its queue already, and nothing comes between.
+//! 17. A packet is on its access link for at least the delay of the link. A packet that reaches an
+//!     edge within that delay is announced to its queue already, and nothing comes between.
 //! 18. A queue takes announced packets in the order of time and flow. That is the order of events
 //!     unless ties are drawn, or data and ACKs leave on one link.
-//! 19. A timer that alone closes bursts needs each packet only when it runs out. A size closes them
-//!     at a packet: in a mesh that packet is an event, if no other traffic comes between. On a way
-//!     of its own the burst crosses by what sentence 17 says, if nodes pass bursts whole.
+//! 19. If only a timer closes bursts, it needs each packet only when it runs out. A size closes
+//!     them at a packet: in a mesh that packet is an event, if no other traffic comes between. On
+//!     an exclusive path the burst crosses by sentence 17, if nodes pass bursts whole.
 //! 20. A script that names packets, and spacing, look at each as it comes. So does cutting where
-//!     batches enter. Too many batches would take one event too long.
-//! 21. On a way of its own a burst meets no other. It lands early if all before it have, no host
-//!     goes by the clock, and no link behind drops what a sender may have to know of.
-//! 22. A burst lands early only if the run lasts until then. Some flow never ends, or behind a new
-//!     segment its ACK comes, or behind an ACK more data of its flow.
-//! 23. Where bursts meet, all is decided as the last fibre is reserved, unless fibres fail or tails
-//!     are cut. What nobody follows lands in sums alone, if nobody looks and the run lasts.
-//! 24. In a network of slots a packet on its access link is no event, unless a rate may change just
-//!     as a slot begins. Cells land early if some flow never ends and no host goes by the clock. An
-//!     edge that writes ACKs looks at each ACK in a slot: then nothing lands early.
+//!     batches enter. Too many batches would make one event too long.
+//! 21. On an exclusive path a burst meets no other. It lands early if all before it have, no host
+//!     is event-driven, and no link behind drops packets that a sender may have to know of.
+//! 22. A burst lands early only if the run lasts until then. It does if some flow never ends, if
+//!     the ACK of a new segment is still to come, or if more data of an ACK's flow are.
+//! 23. Where bursts contend, all is decided as the last fibre is reserved, unless fibres fail or
+//!     tails are cut. Bursts without packets of flows are only counted as they land, if nobody
+//!     reads the counts meanwhile and the run lasts.
+//! 24. In a network of slots a packet on its access link needs no event, unless a rate may change
+//!     just as a slot begins. Cells land early if some flow never ends and no host is
+//!     event-driven. An edge that writes ACKs looks at each ACK in a slot: then nothing lands
+//!     early.
 
 use burstlab_optical::AssemblyPolicy;
 use burstlab_tcp::{Config, Listens, NakDelay, Variant};

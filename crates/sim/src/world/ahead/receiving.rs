@@ -1,4 +1,12 @@
 //! Receivers that take data ahead of the clock, and the ACKs that they send.
+//!
+//! Assumptions: the receiver's link to the edge is its own and has no bounded queue (`runs` checks
+//! this), and up to `until` nothing but these data and its timer changes the receiver (`policy`,
+//! sentences 9, 10 and 14 to 16). There are three cases (`Coming`). In order, nothing is missing,
+//! and the endpoint stops before a delayed ACK is due. Behind a gap, all ACKs ask for the same
+//! segment, and a list records the segments that were taken early. With options, each segment must
+//! be in order and a first transmission; a timer that is due before a segment runs out first. ACKs
+//! that leave evenly spaced are announced as one train.
 
 use burstlab_link::Wire;
 use burstlab_tcp::{Ack, FullAck, PacketRun};

@@ -1,11 +1,13 @@
-//! Packets that follow one another, dealt with all at once: a run. One packet is a run of one.
-//! Where nothing is repaired and nothing is late, all that the packets of a run do at a host is
-//! known, and when. Whatever is not as it should be ends a run; the packets from there on are
-//! events (`transit`), which is also what runs are tested against.
+//! Packets that follow one another, processed together as a run. A single packet is a run of one.
+//!
+//! While a host repairs nothing and no packet is late, the effect and the time of every packet of a
+//! run are known. Any irregularity ends the run: the packets from there on become events
+//! (`transit`). Runs are tested against these events.
 //!
 //! A run lands and crosses an access link that its flow has for itself, or it is in front of such a
-//! link. What the host sends is announced to its queue, evenly spaced packets together. A packet
-//! alone needs no such link and no such queue.
+//! link. The host's packets are announced to their queue, evenly spaced ones together. A single
+//! packet needs neither such a link nor such a queue. Sharing is excluded at the start: where flows
+//! share a link, no safe time is above zero.
 
 use burstlab_units::Time;
 

@@ -1,4 +1,11 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
+//!
+//! `Near` is the sender's end, `Far` the receiver's end. Each acts only on its own packets and
+//! timers. The truth about losses is here, between them; a sender learns it only with the detector
+//! `"oracle"`. A host that is ahead of the clock has its packets' times, not the clock's. Therefore
+//! `lose` asks whether the receiver has taken a segment by the time of the loss, or at which later
+//! time it does. A segment that arrives later counts as missing until then; `settle` removes it
+//! when that time comes.
 
 mod achieved;
 mod alarm;

@@ -67,7 +67,7 @@ pub(crate) struct Bbr {
     full: bool,
     cycle: usize,
     cycle_at: u64,
-    /// What is drawn at random when the gain cycle begins, 0 to 6.
+    /// The random phase, 0 to 6, in which the gain cycle begins.
     phase: usize,
     prior_stage: Stage,
     conserves: bool,
@@ -426,7 +426,7 @@ impl Bbr {
         if self.pacing_rate < SLOW_RATE { 1 } else { 2 }
     }
 
-    /// What will be in the network when the next group may leave.
+    /// Segments that will be in the network when the next group may leave.
     fn in_network(&self, flight: u32, context: &AckContext) -> u32 {
         let delivered = product(self.rate(), context.ahead()) >> RATE_SHIFT;
         let probing = if self.pacing_gain > UNIT { self.group(context) } else { 0 };

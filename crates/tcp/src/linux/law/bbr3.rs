@@ -54,7 +54,7 @@ enum Bbr3Mode {
     ProbeRtt,
 }
 
-/// What ACKs tell of a probe for bandwidth (BBR.ack_phase).
+/// The stage of a probe for bandwidth that the next ACKs report on (BBR.ack_phase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Acks {
     Init,
@@ -68,7 +68,7 @@ enum Acks {
 pub(crate) struct Bbr3 {
     /// Bytes a second.
     pub(crate) pacing_rate: u64,
-    /// What is drawn, is drawn from this and the time.
+    /// Every random number is drawn from this and the time.
     phase: u64,
     /// Microseconds, at the last ACK or time-out.
     now: u64,
@@ -445,7 +445,7 @@ impl Bbr3 {
     }
 }
 
-/// What a rate delivers in some microseconds, in segments.
+/// Segments that a rate delivers in `us` microseconds.
 fn over(rate: u64, us: u64) -> u64 {
     ((u128::from(rate) * u128::from(us)) >> RATE_SHIFT).min(u128::from(u32::MAX)) as u64
 }

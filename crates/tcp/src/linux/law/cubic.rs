@@ -36,7 +36,7 @@ pub(crate) struct Cubic {
     shortest: u64,
     epoch: Option<u64>,
     acks: u32,
-    /// What Reno's window would be.
+    /// The window that Reno would have.
     reno: u32,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Foreign {
     /// The newest rate of delivery in bit/s, and whether the application was what limited it.
     rate: Option<(f64, bool)>,
     running: Running,
-    /// The round trip that has ended, until the law is told, and what was counted in it.
+    /// The round trip that has ended and its counts, until they are reported to the law.
     ended: Option<(Round, Tallied)>,
     tallied: Option<Tallied>,
     /// In bytes a second, as the law has it.
@@ -76,7 +76,7 @@ impl Foreign {
         self.running.measured += 1;
     }
 
-    /// An ACK told a rate of delivery, in bit/s.
+    /// An ACK gave a sample of the delivery rate, in bit/s.
     pub(crate) fn note_rate(&mut self, rate: f64, by_application: bool) {
         self.rate = Some((rate, by_application));
     }
@@ -118,7 +118,7 @@ impl Foreign {
         f64::from(window.cwnd) + if whole == window.cwnd { part } else { 0.0 }
     }
 
-    /// What only this knows of a moment.
+    /// Fills in the fields of a moment that only this type knows.
     pub(crate) fn fill(&self, context: &AckContext, moment: Moment) -> Moment {
         Moment {
             acked: context.delivered - self.before.delivered,
@@ -131,14 +131,14 @@ impl Foreign {
         }
     }
 
-    /// The same with the round trip that has ended, of which the law was not told yet.
+    /// Adds the round trip that has ended and is not yet reported to the law.
     pub(crate) fn with_round(&self, moment: Moment) -> Moment {
         let Some((round, tallied)) = self.ended else { return moment };
         Moment { round: Some(round), tallied: Some(tallied), ..moment }
     }
 
-    /// The law was told of the round trip that has ended.
-    pub(crate) fn told(&mut self) {
+    /// The law has received the round trip that has ended.
+    pub(crate) fn round_reported(&mut self) {
         self.ended = None;
     }
 
@@ -159,8 +159,8 @@ impl Foreign {
         true
     }
 
-    /// What is left of `window` after a loss, a mark or a time-out, by what the law has answered.
-    /// Of a pair only the threshold counts: the window goes there step by step, or begins again.
+    /// The threshold that the law's answer sets for `window` after a loss, a mark or a time-out. Of
+    /// a pair only the threshold counts: the window goes there step by step, or begins again.
     pub(crate) fn threshold(&mut self, window: &LinuxWindow, decision: Decision) -> u32 {
         self.part = (0, 0.0);
         match decision {

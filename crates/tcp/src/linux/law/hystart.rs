@@ -14,7 +14,7 @@ const TRAIN_GAP_US: u64 = 2_000;
 const SAMPLES: u32 = 8;
 /// By how much they must have grown: an eighth, within these bounds.
 const RISE_US: (u64, u64) = (4_000, 16_000);
-/// What the grouping of segments may add to a train, where the rate is below 260 MB/s.
+/// Time that the grouping of segments may add to a train, where the rate is below 260 MB/s.
 const GROUPING_US: u64 = 1_000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ impl WindowedMax {
         self.0[0].1
     }
 
-    /// Takes `value` at `time`; what is older than `length` counts no more.
+    /// Takes `value` at `time`; a value older than `length` no longer counts.
     pub(super) fn take(&mut self, time: u64, value: u64, length: u64) {
         let new = (time, value);
         let best = &mut self.0;

@@ -106,7 +106,7 @@ impl Path {
         let LinuxLaw::Foreign(law) = &mut self.law else { return };
         let moment = Moment { acked: u64::from(left), ..law.with_round(moment) };
         let decision = law.law.on_ack(&moment);
-        law.told();
+        law.round_reported();
         if !law.apply(&mut self.window, decision) {
             self.window.reno(left);
         }
@@ -140,7 +140,7 @@ impl Path {
         let moment = law.with_round(moment);
         if paces {
             let rate = law.law.pacing_rate(&moment);
-            law.told();
+            law.round_reported();
             law.pacing_rate = rate.map(|bits| ((bits / 8.0).round() as u64).max(1));
             self.pace.turn(rate.is_some());
         }

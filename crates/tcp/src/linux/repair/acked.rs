@@ -40,7 +40,7 @@ impl Repair {
         heard.acked = count > 0;
         let short = count == 1 && site.application.lengths().lacking(begins) > 0;
         let alone = heard.newest.prior().is_some_and(|prior| prior + 1 == site.queue.totals().0);
-        // What a receiver has of one short segment it may acknowledge late (`tcp_clean_rtx_queue`).
+        // A receiver may delay the ACK of a single short segment (`tcp_clean_rtx_queue`).
         heard.delayed = short && plain && alone && !(heard.again_acked || heard.ece);
         heard.reneged = site.queue.head().is_some_and(|head| head.is(SACKED));
         let rtt = site.take_round_trip(sent_at, heard);

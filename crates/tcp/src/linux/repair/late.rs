@@ -58,7 +58,7 @@ impl Repair {
         wait > 0
     }
 
-    /// What may have been reordered is late now; returns whether something is lost.
+    /// A segment that may have been reordered counts as late now; returns whether one is lost.
     pub(crate) fn take_late(&mut self, site: &mut Site) -> bool {
         let (flight, lost) = (site.queue.in_flight(), site.queue.totals().1);
         self.rack_detect(site);

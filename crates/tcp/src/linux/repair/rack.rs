@@ -56,7 +56,7 @@ impl Rack {
         self.advanced = true;
     }
 
-    /// What was reported twice may have been reordered.
+    /// A segment that was reported twice may have been reordered.
     pub(super) fn note_duplicate(&mut self) {
         self.dsack_seen = true;
     }

@@ -10,7 +10,7 @@ pub(crate) struct Reordering {
     segments: u32,
     /// Whether it was seen to.
     seen: bool,
-    /// What is usual, and the most.
+    /// The usual degree, and the largest.
     usual: u32,
     most: u32,
 }

@@ -1,4 +1,4 @@
-//! What the SACK blocks of an ACK say (RFC 2018), and D-SACK (RFC 2883).
+//! The SACK blocks of an ACK (RFC 2018), and D-SACK (RFC 2883).
 
 use super::{Repair, Site, Stage};
 use crate::linux::ack_facts::AckFacts;

@@ -1,5 +1,12 @@
-//! What an ACK makes of the stage of a connection: whether it is in order, has to repair losses, or
-//! has repaired them. Names in brackets are functions of `tcp_input.c` and `tcp_recovery.c`, 6.12.
+//! The stage of a connection: whether it is in order, has to repair losses, or has repaired them.
+//! Names in brackets are functions of `tcp_input.c` and `tcp_recovery.c`, Linux 6.12.
+//!
+//! `on_dubious` follows `tcp_fastretrans_alert`. The caller has already applied the ACK to the
+//! queue, so all counts here include it. In the open stage, an ACK of new data comes here only if
+//! it also has SACK blocks or a mark. Such an ACK without either leaves the stage open. `high` is
+//! `high_seq` of the kernel: one past the last segment sent when a repair or reduction began. The
+//! window is reduced at most once for one window of data: a reduction that a mark began goes on
+//! when a repair begins.
 
 use super::{ReducedBy, Repair, Rexmit, Site, Stage};
 use crate::linux::ack_facts::AckFacts;

@@ -5,7 +5,7 @@ use super::rack::PERSIST;
 use super::{Repair, Site, Stage};
 
 impl Repair {
-    /// What is sent again from now on may turn out to have been sent again for nothing.
+    /// Any retransmission from now on may turn out to be needless.
     pub(super) fn begin_undo(&mut self, site: &Site) {
         self.undo.marker = Some(site.queue.acked());
         let probe = u32::from(self.probed.is_some() && self.probe_again);

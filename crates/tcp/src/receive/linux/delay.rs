@@ -1,6 +1,13 @@
-//! When an ACK goes: in the quick phase at once, else after two segments or a delay that follows
-//! the time between segments; out of order at once, and then less often (facts of `tcp_input.c`
-//! and `tcp_timer.c`, Linux 6.12).
+//! The time of an ACK. It goes at once in the quick phase; else after two segments, or after a
+//! delay that follows the time between segments. Out of order it goes at once, and later less often
+//! (facts of `tcp_input.c` and `tcp_timer.c`, Linux 6.12).
+//!
+//! Delays are counted in ticks of a millisecond, as in a kernel with HZ = 1000. A timer stays on
+//! the wheel when its ACK goes early, because the kernel does not delete it. So a later ACK may
+//! find an old timer, and `timer` keeps when it was set and when it is due. `take_first` and
+//! `take_second` serve the fast path, after `is_even` has checked its assumptions: full segments in
+//! order, acknowledged two by two, with no quick ACK left and no compressed ACK waiting. They
+//! refuse where the delay would do more than approach its least; then the general functions run.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -18,11 +25,11 @@ const QUICK_MARKED: u32 = 2;
 const LEAST: u64 = 40;
 const MOST: u64 = 500;
 const MOST_PUSHED: u64 = 200;
-/// What the segment size is taken to be before the first one: `TCP_MSS_DEFAULT`.
+/// The segment size that is assumed before the first one: `TCP_MSS_DEFAULT`.
 const SIZE_FIRST: u64 = 536;
 /// The least that a full segment may have: `TCP_MIN_MSS`.
 const SIZE_LEAST: u64 = 88;
-/// What time stamps take in a header: `TCPOLEN_TSTAMP_ALIGNED`.
+/// Bytes that time stamps take in a header: `TCPOLEN_TSTAMP_ALIGNED`.
 const STAMPS: u64 = 12;
 /// Duplicate ACKs that go at once (`TCP_FASTRETRANS_THRESH`), and those that may then be left out
 /// in favour of one (`tcp_comp_sack_nr`).
@@ -40,9 +47,10 @@ pub(super) struct Delay {
     /// Whether delays are adaptive; else every segment is acknowledged.
     adaptive: bool,
     payload: u64,
-    /// What a full segment is taken to have (`rcv_mss`): the largest so far, or what two short ones
-    /// had that followed each other. What the last one had, if it was such.
+    /// The assumed length of a full segment (`rcv_mss`): the largest so far, or that of two short
+    /// ones in a row.
     size: u64,
+    /// The length of the last segment, if it was short.
     short: u64,
     /// Bytes of time stamps in each header, and of SACK blocks in the next one.
     stamps: u64,
@@ -113,7 +121,7 @@ impl Delay {
         self.know(rtt, ticks(rtt + (rtt << 1).max(self.rto_min_us)));
     }
 
-    /// What the host knows of round trips: one in microseconds, and its time-out in ticks.
+    /// Takes the round trip that this host measured, in microseconds, and its time-out in ticks.
     pub(super) fn know(&mut self, rtt: u64, rto: u64) {
         (self.srtt, self.rto) = (rtt.max(1), rto);
     }
@@ -164,7 +172,7 @@ impl Delay {
         self.quick |= 1;
     }
 
-    /// What a full segment has, as far as known.
+    /// The length of a full segment, as far as known.
     #[inline]
     pub(super) fn size(&self) -> u64 {
         self.size
@@ -250,9 +258,9 @@ impl Delay {
         self.timer.is_some_and(|(due, _)| tick <= due)
     }
 
-    /// What [`follow`](Self::follow) and [`delay`](Self::delay) do at the first of two segments.
-    /// Does nothing, and returns false, where segments come so slowly that the delay does more than
-    /// to approach its least.
+    /// Does the work of [`follow`](Self::follow) and [`delay`](Self::delay) at the first of two
+    /// segments. Does nothing, and returns false, where segments come so slowly that the delay does
+    /// more than to approach its least.
     #[inline]
     pub(super) fn take_first(&mut self, tick: u64) -> bool {
         let ato = (self.ato >> 1) + LEAST / 2;
@@ -269,7 +277,8 @@ impl Delay {
         true
     }
 
-    /// What [`follow`](Self::follow) and [`sent`](Self::sent) do at the second one, likewise.
+    /// Does the work of [`follow`](Self::follow) and [`sent`](Self::sent) at the second one,
+    /// likewise.
     #[inline]
     pub(super) fn take_second(&mut self, tick: u64) -> bool {
         if tick - self.last > LEAST / 2 {
@@ -309,7 +318,8 @@ impl Delay {
     }
 
     /// A duplicate ACK: the first ones go at once, as fast retransmit needs them (RFC 5681 section
-    /// 3.2), of others one for several (`__tcp_ack_snd_check`, `tcp_compressed_ack_kick`).
+    /// 3.2). Later ones are compressed, one for several (`__tcp_ack_snd_check`,
+    /// `tcp_compressed_ack_kick`).
     fn repeats(&mut self, now: Time, next: u64, round_trip: u64) -> bool {
         if self.compressed >= COMPRESSED_MOST {
             return true;
@@ -431,7 +441,7 @@ impl Delay {
         self.answers |= self.clock.tick(now) - self.last < self.ato;
     }
 
-    /// An ACK has gone beside the one that is due (`dctcp_ece_ack_update`).
+    /// An ACK has gone in addition to the one that is due (`dctcp_ece_ack_update`).
     pub(super) fn sent_aside(&mut self) {
         (self.compressed, self.compress) = (0, None);
     }

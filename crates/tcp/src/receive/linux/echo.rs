@@ -1,4 +1,4 @@
-//! How a receiver tells of marks: until the sender says that it has reduced its window (RFC 3168
+//! The echo of marks at a receiver: until the sender says that it has reduced its window (RFC 3168
 //! section 6.1.3), or of each segment alone (RFC 8257 section 3.2).
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::segment::{SegmentFlags, SegmentOptions};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Echo {
     on: bool,
-    /// Whether it tells of each segment alone.
+    /// Whether it echoes the mark of each segment alone.
     each: bool,
     /// Whether ACKs now echo a mark.
     marked: bool,
@@ -18,10 +18,10 @@ pub(super) struct Echo {
     seen: bool,
 }
 
-/// What a segment with a mark, or without one, asks for.
+/// The response that a segment with a mark, or without one, asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// That of each segment is told alone, and this one is of another kind than the last.
+    /// Each segment's mark is echoed alone, and this segment is of another kind than the last.
     pub(super) changed: bool,
     /// Quick ACKs: its sender may have a very small window.
     pub(super) wants_quick_acks: bool,
@@ -38,17 +38,17 @@ impl Echo {
         !self.on
     }
 
-    /// What a segment asks for.
+    /// The response that a segment asks for.
     pub(super) fn hear(&self, options: &SegmentOptions) -> Asked {
         if !self.on {
             return Asked::default();
         }
         // A segment that could not be marked, among others that can, was probably sent again.
         let repeated = !options.flags.markable && self.seen;
-        let told = self.marked || (self.each && options.marked);
+        let echoed = self.marked || (self.each && options.marked);
         Asked {
             changed: self.each && options.flags.markable && options.marked != self.last,
-            wants_quick_acks: repeated || (options.marked && !told),
+            wants_quick_acks: repeated || (options.marked && !echoed),
         }
     }
 

@@ -1,5 +1,5 @@
-//! What a receiver offers, and what it makes of packets without data: probes of its window, and a
-//! FIN alone.
+//! The window that a receiver offers, and its response to packets without data: probes of its
+//! window, and a FIN alone.
 
 use burstlab_units::Time;
 
@@ -27,7 +27,7 @@ impl Answers {
 
     /// Whether the application, which has read all up to `next`, has opened the window by that.
     pub(super) fn opens(&mut self, next: u64) -> bool {
-        let since = self.lengths.between(self.told, next);
+        let since = self.lengths.between(self.acked, next);
         let (held, size) = (self.early, self.delay.size());
         self.window.opens(since, || self.window.select(held, size).0)
     }

@@ -1,4 +1,4 @@
-//! What a host answers to the SYN of the other, and what its own SYN was answered.
+//! The answer of a host to the SYN of its peer, and the effect of the answer to its own SYN.
 
 use burstlab_units::Time;
 
@@ -13,7 +13,7 @@ impl Answers {
         if !again {
             self.recent = options.stamp;
         }
-        self.told = 1;
+        self.acked = 1;
         self.syn.set(now);
         self.answer_to_syn(now)
     }
@@ -24,8 +24,8 @@ impl Answers {
         (ack, AckOptions { opens: true, ..self.options_of_syn(now) })
     }
 
-    /// What the SYN's ACK says. Its window is that of the first buffer, and is not rounded up to
-    /// the scale as others are (`tcp_make_synack`).
+    /// The options of the SYN's ACK. Its window is that of the first buffer, and is not rounded up
+    /// to the scale as others are (`tcp_make_synack`).
     pub(super) fn options_of_syn(&mut self, now: Time) -> AckOptions {
         AckOptions {
             stamp: self.clock.tick(now) as u32,
@@ -51,11 +51,11 @@ impl Answers {
     ) -> FullAck {
         self.recent = self.recent.max(stamp);
         if first {
-            self.told = next;
+            self.acked = next;
             self.window.open(self.clock.us(now));
         }
         let answer = self.whole(now, next);
-        self.told = next;
+        self.acked = next;
         answer
     }
 }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
-/// What a packet takes in the buffer, from a device that hands over one packet at a time: a buffer
-/// of one of these sizes with the packet, room in front of it and what describes its parts
-/// (`tun.c`, `skbuff.c`), and what describes that buffer. One of 1500 bytes takes 2304. Larger
-/// packets have whole pages.
+/// Sizes of the buffers that a packet takes, from a device that hands over one packet at a time. A
+/// buffer of one of these sizes has the packet, room in front of it and the description of its
+/// parts (`tun.c`, `skbuff.c`); the description of that buffer comes on top. One of 1500 bytes
+/// takes 2304. Larger packets have whole pages.
 const HEADS: [u64; 4] = [576, 1_024, 2_048, 4_096];
 const FRONT: u64 = 64;
 const PARTS: u64 = 320;
@@ -20,7 +20,7 @@ const PAGE: u64 = 4_096;
 /// The buffer has room for so much data in 256 parts of it, before the first segment.
 const SHARE_FIRST: u64 = 128;
 const SHARE_WHOLE: u64 = 256;
-/// What a window of 16 bits says at most.
+/// The largest window that 16 bits can express.
 const FIELD: u64 = 65_535;
 /// Binary digits by which windows are scaled at most (RFC 7323 section 2.3).
 const SCALE_MOST: u32 = 14;
@@ -39,7 +39,7 @@ const STEP: u64 = 5;
 pub(super) struct Advertised {
     payload: u64,
     headers: u64,
-    /// What the largest segment so far takes in the buffer; at first, what a full one does.
+    /// Room that the largest segment so far takes in the buffer; at first, that of a full one.
     room: u64,
     buffer: u64,
     buffer_most: u64,
@@ -53,7 +53,7 @@ pub(super) struct Advertised {
     threshold: u64,
     /// Whether a few segments close the window, or most of the buffer.
     tight: bool,
-    /// What the last ACK offered.
+    /// The window that the last ACK offered.
     offered: u64,
     /// The round trip as it looks from here, times 8, in microseconds, and the echo it is from.
     rtt_8: u64,
@@ -63,13 +63,13 @@ pub(super) struct Advertised {
     full_at: u64,
     measured_since: u64,
     full_from: u64,
-    /// What was read in a round trip, what in this one, and when that began.
+    /// Bytes read in the last round trip, bytes read in this one, and the begin of this one.
     read_before: u64,
     read: u64,
     since: u64,
 }
 
-/// What a packet of so many bytes takes in the buffer.
+/// Room that a packet of so many bytes takes in the buffer.
 fn room(packet: u64) -> u64 {
     let needed = FRONT + packet + PARTS;
     let fits = |&head: &u64| needed <= if head == HEADS[0] { LEAST } else { head };
@@ -131,7 +131,7 @@ impl Advertised {
         self.since = us;
     }
 
-    /// What the last ACK offered.
+    /// The window that the last ACK offered.
     pub(super) fn offered(&self) -> u64 {
         self.offered
     }
@@ -140,7 +140,7 @@ impl Advertised {
         buffer * self.share / SHARE_WHOLE
     }
 
-    /// For how much data there is room beside so many segments.
+    /// The amount of data for which there is room besides so many segments.
     fn room_beside(&self, held: u64) -> u64 {
         self.data(self.buffer.saturating_sub(held * self.room))
     }
@@ -208,13 +208,13 @@ impl Advertised {
         (self.scaled(free.min(self.threshold), segment), squeezed)
     }
 
-    /// What is left of the window of the last ACK, since which so many bytes came in order.
+    /// The remainder of the last ACK's window, after so many bytes came in order since.
     fn left(&self, since: u64) -> u64 {
         self.offered.saturating_sub(since)
     }
 
-    /// Whether the application has made so much room by reading that an ACK tells of it, where the
-    /// window is to be `offer`: at least twice what is left (`__tcp_cleanup_rbuf`).
+    /// Whether the application has made so much room by reading that an ACK announces it, where the
+    /// window is to be `offer`: at least twice the remainder (`__tcp_cleanup_rbuf`).
     pub(super) fn opens(&self, since: u64, offer: impl FnOnce() -> u64) -> bool {
         let left = self.left(since);
         if 2 * left > self.clamp {
@@ -266,7 +266,7 @@ impl Advertised {
     }
 
     /// The window of an ACK, since the last of which so many bytes came in order, where there is
-    /// room for [`offer`](Self::offer). What was offered is not taken back.
+    /// room for [`offer`](Self::offer). A window that was offered is not taken back.
     #[inline]
     pub(super) fn advertise(&mut self, since: u64, offer: u64) -> u32 {
         let left = self.left(since);

@@ -10,7 +10,7 @@ use burstlab_units::{Span, Time};
 /// Bytes of a window that never limits.
 const WINDOW: u64 = 1 << 40;
 
-/// What the senders share.
+/// Properties of the path that the senders share.
 #[derive(Clone, Debug)]
 pub(crate) struct Bottleneck {
     /// Time of a segment at the bottleneck, and of a round trip without queue.
@@ -63,7 +63,7 @@ pub(crate) struct Network {
     pub(crate) now: Time,
     /// Whether a segment of a flow is lost: its number and whether it is sent again.
     pub(crate) loses: Box<dyn FnMut(usize, u64, bool) -> bool>,
-    /// What each segment found in the queue, from when it is asked for.
+    /// The queue that each segment found, from when it is asked for.
     pub(crate) found: Option<Vec<u64>>,
 }
 
@@ -106,7 +106,7 @@ impl Network {
         self.acks.push(Some(ack));
     }
 
-    /// Goes on until `until`; tells `watch` after each ACK and timer which flow it was.
+    /// Goes on until `until`; after each ACK and timer calls `watch` with its flow.
     pub(crate) fn run(&mut self, until: Time, mut watch: impl FnMut(&Self, usize)) {
         loop {
             let ack = self.events.peek().map(|Reverse((at, _))| *at);
@@ -149,7 +149,7 @@ impl Network {
         ack.flow
     }
 
-    /// What a flow sends comes to the bottleneck at once.
+    /// The segments that a flow sends come to the bottleneck at once.
     fn send(&mut self, flow: usize) {
         for sent in std::mem::take(&mut self.flows[flow].out) {
             self.flows[flow].sent += 1;

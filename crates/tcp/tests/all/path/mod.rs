@@ -1,7 +1,7 @@
 //! One flow over six nodes, packet by packet: the obviously correct network of the ns-2 traces.
 //!
-//! sender - e1 - c1 - c2 - e2 - receiver, five links each way with unbounded queues, store and
-//! forward. Losses and burst assembly happen at e1, losses of ACKs at e2.
+//! sender - e1 - c1 - c2 - e2 - receiver, five links in each direction with unbounded queues, store
+//! and forward. Losses and burst assembly happen at e1, losses of ACKs at e2.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use burstlab_tcp::{Ack, Config, Receiver, Sender, Transmission, Variant};
 use burstlab_units::{Span, Time};
 
-/// What a case says about the network.
+/// The network of a case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
     pub(crate) rates_bps: [u64; 5],
@@ -154,15 +154,15 @@ impl World {
 
     /// Puts a packet on its next link.
     fn forward(&mut self, now: Time, place: usize, packet: Packet) {
-        let (way, link, size) = match packet {
+        let (direction, link, size) = match packet {
             Packet::Segment { size, .. } => (0, place, size),
             Packet::Ack { index } => (1, 4 - place, self.acks[index].size.get()),
         };
         let bits = u128::from(size) * 8;
         let serialisation = bits * 1_000_000_000_000 / u128::from(self.path.rates_bps[link]);
-        let start = now.max(self.free[way][link]);
+        let start = now.max(self.free[direction][link]);
         let free = start + Span::from_ps(serialisation as u64);
-        self.free[way][link] = free;
+        self.free[direction][link] = free;
         self.at(free + self.path.delays[link], place + 1, packet);
     }
 
@@ -278,7 +278,7 @@ impl World {
         ]
     }
 
-    /// What the application at the receiver got.
+    /// Segments that the application at the receiver got.
     pub(crate) fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }

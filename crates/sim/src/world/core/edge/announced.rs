@@ -1,6 +1,10 @@
-//! Packets that are known to come. When a packet will be at its edge node is known as it is put on
-//! its access link. A queue that only its timer closes needs no more: its burst takes what has come
-//! by then, in order, at once.
+//! Packets that are announced to an assembly queue before they arrive.
+//!
+//! A packet's time at its edge node is known when it is put on its access link: nothing on the link
+//! changes that time. A queue that only a timer closes depends on the first arrival alone, which
+//! starts the timer. So the packets need no events: when the timer runs out, the burst takes all
+//! that have entered by then, in order. The order is that of time, flow and position on the link.
+//! `policy` (sentences 17 to 20) lists the queues for which this equals the order of events.
 
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,11 @@
-//! Queues before a way that bursts have for themselves, unless a timer alone closes them: each
-//! packet is a burst of its own, or a size closes the burst. What reaches such a queue within the
-//! delay of an access link is announced already, so that it is taken in at once, in order of time,
-//! and what it makes sets out ahead of the clock: nothing that could still happen comes before it.
+//! Queues in front of an exclusive path where more than a timer closes bursts: a packet is a burst
+//! of its own, or a size closes the burst.
+//!
+//! All packets that reach such a queue within the delay of an access link are announced already: a
+//! later one still has the whole link to cross. So the queue takes all packets up to that instant
+//! at once, in the order of time and flow. It sends their bursts ahead of the clock. Nothing that
+//! is still to happen comes before them. At one instant the timer of a burst comes before a packet,
+//! as in the event queue.
 
 use burstlab_optical::AssemblyPolicy;
 use burstlab_units::Time;

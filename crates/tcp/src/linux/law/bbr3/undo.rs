@@ -1,10 +1,10 @@
-//! What is remembered before a repair, and what comes back of it when the repair was for nothing.
+//! State that is saved before a repair, and restored when the repair was for nothing.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Bbr3, Bbr3Mode, Bounds, LinuxWindow, Stage};
 
-/// What was before a loss.
+/// The state before a loss.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Undo {
     /// The state that the loss ended, Startup or ProbeBW_UP.

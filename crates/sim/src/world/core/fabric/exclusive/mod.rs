@@ -1,5 +1,10 @@
-//! Ways that one pair of nodes has for itself, in one direction: bursts meet no others on them, so
-//! that what becomes of a burst is known as it sets out, and no header goes ahead of it.
+//! Exclusive paths: each belongs to one pair of nodes, in one direction.
+//!
+//! A burst meets no other burst there. So its fate is known when it is closed: its departure, and
+//! its landing or the node where it is lost. No header is needed. A burst may land ahead of the
+//! clock if no burst before it has an event left (`Way::is_clear`), and if the run lasts until then
+//! (`policy`, sentences 21 and 22). A burst that is lost, is operated on or lands too late has
+//! events. So does a burst of several packets where nodes store and forward.
 
 mod periods;
 

@@ -1,6 +1,11 @@
-//! Bursts of one packet that reach a way evenly, from several flows at once. Flows whose data
-//! landed together send their ACKs in step: as long as the same flows take part, what happens on
-//! the fibre in one period happens in the next, and only the first period is worked out.
+//! Bursts of one packet that reach an exclusive path evenly, from several flows at once.
+//!
+//! Flows whose data landed together send their ACKs in step, with one common gap: the period. As
+//! long as the same flows take part, every period is a copy of the first, shifted in time. So only
+//! the first period is computed. This needs a fibre that is free again when the next period begins;
+//! otherwise one period is taken at a time. It also needs serialisation times of whole picoseconds,
+//! because a remainder would carry over into the next period. Packets that are not in step, may be
+//! lost, or would land after the safe time are left to the caller.
 
 use burstlab_units::{Span, Time};
 
