@@ -28,6 +28,7 @@ class Summary(TypedDict):
     wlan: NotRequired[list[WlanSummary]]
     demand: NotRequired[list[DemandSummary]]
     surgery: NotRequired[list[SurgerySummary]]
+    stacks: NotRequired[list[StackSummary]]
 
 
 class Counters(TypedDict):
@@ -605,3 +606,12 @@ class SurgerySummary(TypedDict):
     cause: str | None
     node: int | None
     connections: list[int]
+
+
+class StackSummary(TypedDict):
+    """The crate from which a third-party stack was compiled."""
+
+    label: str
+    crate: str
+    version: str
+    source: str

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::stack::Stacks;
+use super::stack::{StackCrate, Stacks};
 use super::{Flow, LivePair, Resolved, ScenarioError};
 
 impl Resolved {
@@ -30,6 +30,20 @@ impl Resolved {
     #[must_use]
     pub fn needs_stacks(&self) -> bool {
         self.scenario.flows().iter().any(|flow| flow.stack.is_some())
+    }
+
+    /// The stacks that flows have whose crates are known, each once, in the order of the flows.
+    #[must_use]
+    pub fn stack_crates(&self) -> Vec<(String, StackCrate)> {
+        let mut found: Vec<(String, StackCrate)> = Vec::new();
+        let Some(stacks) = &self.stacks else { return found };
+        for stack in self.scenario.flows().iter().filter_map(|flow| flow.stack.as_ref()) {
+            let known = found.iter().any(|(name, _)| name == stack);
+            if let Some(of) = stacks.crate_of(stack).filter(|_| !known) {
+                found.push((stack.clone(), of));
+            }
+        }
+        found
     }
 
     /// The same scenario, whose stacks `stacks` makes, if anybody does. Those of live hosts are

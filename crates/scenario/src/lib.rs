@@ -99,7 +99,7 @@ pub use size::{Distribution, Size};
 pub use spells::{LinkLoss, LinkLossKind, SpellLengths};
 pub use stack::{
     Back, Cargo, Carries, Connection, Ecn, Ending, ExternalClock, Host, HostEvent, HostState,
-    Packet, Stacks, Wakeup,
+    Packet, StackCrate, Stacks, Wakeup,
 };
 pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};

@@ -276,6 +276,17 @@ pub struct Back {
     pub reply: bool,
 }
 
+/// The crate that a stack was compiled from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackCrate {
+    /// Its name, such as `quinn-proto`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// `registry`, `git`, or `path`: a directory, whose files may be those of no release.
+    pub source: String,
+}
+
 /// Whoever makes hosts.
 pub trait Stacks: fmt::Debug + Send + Sync {
     /// The stacks that there are.
@@ -298,6 +309,11 @@ pub trait Stacks: fmt::Debug + Send + Sync {
     /// its [`Connection`].
     fn repeats(&self, _stack: &str, _congestion_control: &str) -> bool {
         true
+    }
+
+    /// The crate that one of them was compiled from, where that is known.
+    fn crate_of(&self, _stack: &str) -> Option<StackCrate> {
+        None
     }
 
     /// The sender of a connection, which opens it, and its receiver. Names are of those above.

@@ -25,7 +25,8 @@ pub use measure::{
     FlowSummary, HopSummary, LinkBursts, LinkClass, LinkSummary, LostBurst, MeasuredSlots,
     NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Progress,
     Reductions, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary, SlowdownSummary,
-    Summary, SurgerySummary, SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
+    StackSummary, Summary, SurgerySummary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
+    summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use parting::{Branches, NoBranch, Price, Prices};

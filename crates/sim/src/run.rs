@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use burstlab_kernel::RandomSource;
 
 use crate::checkpoint::{self, CheckpointError, Head};
-use crate::measure::{Piece, Summary, Table, Trace};
-use crate::scenario::{Interrupt, Resolved, ScenarioError};
+use crate::measure::{Piece, StackSummary, Summary, Table, Trace};
+use crate::scenario::{Interrupt, Resolved, ScenarioError, StackCrate};
 use crate::take_up::take_up;
 use crate::world::World;
 
@@ -142,6 +142,7 @@ pub struct Simulation {
     /// Whether classes of Python take part, and third-party stacks.
     foreign: bool,
     stacks: bool,
+    crates: Vec<StackSummary>,
     warnings: Vec<String>,
     pub(crate) running: bool,
 }
@@ -151,13 +152,14 @@ pub struct Simulation {
 impl Clone for Simulation {
     #[inline(never)]
     fn clone(&self) -> Self {
-        let Self { world, head, traced, foreign, stacks, warnings, running } = self;
+        let Self { world, head, traced, foreign, stacks, crates, warnings, running } = self;
         Self {
             world: world.clone(),
             head: head.clone(),
             traced: *traced,
             foreign: *foreign,
             stacks: *stacks,
+            crates: crates.clone(),
             warnings: warnings.clone(),
             running: *running,
         }
@@ -182,7 +184,8 @@ impl Simulation {
         let head = Head::new(resolved, seed, replication);
         let traced = trace != Trace::default();
         let warnings = resolved.warnings.clone();
-        Self { world, head, traced, foreign, stacks, warnings, running: true }
+        let crates = resolved.stack_crates().into_iter().map(summary_of).collect();
+        Self { world, head, traced, foreign, stacks, crates, warnings, running: true }
     }
 
     /// Whether flows have a third-party stack: then it has no checkpoints, and cannot be cloned.
@@ -404,6 +407,12 @@ impl Simulation {
         let random = (self.head.seed, self.head.replication);
         let stopped = !monitor.goes_on();
         let flows = if stopped { FLOWS_WHEN_STOPPED } else { usize::MAX };
-        self.world.finish(random, self.running, flows, warnings)
+        let (mut summary, pieces) = self.world.finish(random, self.running, flows, warnings);
+        summary.stacks = std::mem::take(&mut self.crates);
+        (summary, pieces)
     }
+}
+
+fn summary_of((label, of): (String, StackCrate)) -> StackSummary {
+    StackSummary { label, crate_name: of.name, version: of.version, source: of.source }
 }

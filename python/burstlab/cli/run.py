@@ -205,6 +205,8 @@ def print_tables(result: Result) -> None:
             print(made)
     for line in (*mesh.lines(result), *slots.lines(result)):
         say(line)
+    for one in result.replications[0].summary.get("stacks", []):
+        say(f"{one['label']}: {one['crate']} {one['version']} ({one['source']})")
     print(_caption(result))
 
 

@@ -28,7 +28,7 @@ mod virtual_clock;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use burstlab_sim::scenario::{Connection, Host, Stacks};
+use burstlab_sim::scenario::{Connection, Host, StackCrate, Stacks};
 use burstlab_units::Time;
 
 /// Bytes that IP version 4 and UDP put before each datagram (RFC 791, RFC 768).
@@ -38,19 +38,20 @@ const HEADERS: u64 = 28;
 /// Streams of one direction that quinn and noq let the other end open, and quiche here.
 const STREAMS: u32 = 100;
 
-/// A stack, and its congestion controls, that which it uses by itself first.
-type Known = (&'static str, &'static [&'static str]);
+/// A stack, its crate with version and source, and its congestion controls, that which it uses by
+/// itself first.
+type Known = (&'static str, &'static str, &'static [&'static str]);
 
 /// The stacks that this crate was built with.
 const KNOWN: &[Known] = &[
     #[cfg(feature = "quinn")]
-    ("quinn", quinn::CONGESTION_CONTROLS),
+    ("quinn", env!("BURSTLAB_QUINN"), quinn::CONGESTION_CONTROLS),
     #[cfg(feature = "noq")]
-    ("noq", noq::CONGESTION_CONTROLS),
+    ("noq", env!("BURSTLAB_NOQ"), noq::CONGESTION_CONTROLS),
     #[cfg(feature = "quiche")]
-    ("quiche", quiche::CONGESTION_CONTROLS),
+    ("quiche", env!("BURSTLAB_QUICHE"), quiche::CONGESTION_CONTROLS),
     #[cfg(feature = "smoltcp")]
-    ("smoltcp", smoltcp::CONGESTION_CONTROLS),
+    ("smoltcp", env!("BURSTLAB_SMOLTCP"), smoltcp::CONGESTION_CONTROLS),
 ];
 
 /// The stacks of this crate, by name. Connections of `quinn` and `noq` made by one value share a
@@ -74,12 +75,12 @@ impl AllStacks {
 
 impl Stacks for AllStacks {
     fn names(&self) -> Vec<&str> {
-        KNOWN.iter().map(|(name, _)| *name).collect()
+        KNOWN.iter().map(|(name, ..)| *name).collect()
     }
 
     fn congestion_controls(&self, stack: &str) -> Vec<&str> {
-        let known = KNOWN.iter().find(|(name, _)| *name == stack);
-        known.map_or(Vec::new(), |(_, controls)| controls.to_vec())
+        let known = KNOWN.iter().find(|(name, ..)| *name == stack);
+        known.map_or(Vec::new(), |(.., controls)| controls.to_vec())
     }
 
     fn streams(&self, stack: &str) -> u32 {
@@ -96,6 +97,13 @@ impl Stacks for AllStacks {
     #[cfg(feature = "quiche")]
     fn repeats(&self, stack: &str, _congestion_control: &str) -> bool {
         stack != "quiche" || chance::is_linked()
+    }
+
+    fn crate_of(&self, stack: &str) -> Option<StackCrate> {
+        let (_, of, _) = KNOWN.iter().find(|(name, ..)| *name == stack)?;
+        let mut words = of.split(' ').map(String::from);
+        let (name, version, source) = (words.next()?, words.next()?, words.next()?);
+        Some(StackCrate { name, version, source })
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {

@@ -45,7 +45,7 @@ pub(crate) use recorder::{BurstRow, HopRow, Recorder, Step, StepRow};
 pub use schema::summary_schema;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
-    Summary,
+    StackSummary, Summary,
 };
 pub use surgery::{LostBurst, Progress, SurgerySummary};
 pub(crate) use windows::{CwndEvent, CwndRow, SenderNow};

@@ -296,6 +296,24 @@ pub struct Summary {
     /// What came of each operation on bursts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub surgery: Vec<SurgerySummary>,
+    /// The crate of each third-party stack of a flow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<StackSummary>,
+}
+
+/// The crate from which a third-party stack was compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct StackSummary {
+    /// The stack, as flows name it.
+    pub label: String,
+    /// The crate.
+    #[serde(rename = "crate")]
+    pub crate_name: String,
+    /// Its version.
+    pub version: String,
+    /// `registry`: a release; `path`: a checkout, which may differ from the release of that
+    /// version; `git`: a repository.
+    pub source: String,
 }
 
 /// What the connections of a demand achieved. Completion times are those of its cohort: the

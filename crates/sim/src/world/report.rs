@@ -77,6 +77,7 @@ impl World {
             wlan: self.wlan_summaries(),
             demand,
             surgery: self.core.surgery(&self.context.surgery),
+            stacks: Vec::new(),
         };
         let core = self.core.report(self.now, measured, &under_way, &mut self.context.recorder);
         (summary.network, summary.ops) = (core.network, core.ops);

@@ -49,6 +49,22 @@ fn packets_are_conserved_and_two_runs_are_the_same() {
 }
 
 #[test]
+fn the_crate_of_each_stack_that_took_part_is_named_once() {
+    let mut asked = scenario("simple");
+    let flows = ["simple", "silent", "repairing", "simple"];
+    let flows = flows.map(|stack| json!({"stack": stack, "bytes": "20 KB"}));
+    asked["flows"] = json!([flows[0], flows[1], flows[2], flows[3], {"bytes": "20 KB"}]);
+    let summary = serde_json::to_value(run(&asked, Trace::default()).summary).expect("JSON");
+    let entry =
+        |name| json!({"label": name, "crate": "a-crate", "version": "1.2.3", "source": "path"});
+    assert_eq!(summary["stacks"], json!([entry("simple"), entry("repairing")]));
+    // A run without stacks has no such key.
+    asked["flows"] = json!([{"bytes": "20 KB"}]);
+    let without = serde_json::to_value(run(&asked, Trace::default()).summary).expect("JSON");
+    assert_eq!(without.get("stacks"), None);
+}
+
+#[test]
 fn a_connection_that_is_dead_is_named_and_no_longer_run_is_advised() {
     let mut scenario = scenario("silent");
     scenario["loss"] = json!({});

@@ -8,7 +8,7 @@ mod exchange;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use burstlab_sim::scenario::{Connection, Host, HostEvent, HostState, Packet, Stacks};
+use burstlab_sim::scenario::{Connection, Host, HostEvent, HostState, Packet, StackCrate, Stacks};
 use burstlab_units::{Bytes, Span, Time};
 
 use self::exchange::Exchange;
@@ -35,6 +35,11 @@ impl Stacks for Simple {
 
     fn repeats(&self, _stack: &str, congestion_control: &str) -> bool {
         congestion_control != "drawn"
+    }
+
+    fn crate_of(&self, stack: &str) -> Option<StackCrate> {
+        let [name, version, source] = ["a-crate", "1.2.3", "path"].map(String::from);
+        (stack != "silent").then_some(StackCrate { name, version, source })
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {
