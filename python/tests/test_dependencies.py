@@ -7,7 +7,9 @@ import tomllib
 
 import pytest
 
-LOCKS = ("requirements.lock", "tools.lock", "docs.lock", "browser.lock", "licences.lock")
+LOCKS = tuple(
+    f"{name}.lock" for name in ("requirements", "tools", "docs", "browser", "licences", "stacks")
+)
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
 
