@@ -4,6 +4,7 @@ What needs a kernel is skipped where none was built: `burstlab kernel build` mak
 """
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -35,6 +36,9 @@ if not BUILT:
     )
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel was built: burstlab kernel build")
 pytestmark = pytest.mark.slow
+
+#: Whether runs by the wall clock are possible.
+MAY_BE_ROOT = os.geteuid() == 0 and network.TUN.exists()
 
 BULK = [sys.executable, "-m", "burstlab.live.bulk"]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -354,6 +358,88 @@ def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code,
     assert (out / "live").is_dir(), "what was recorded is kept"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("clock", "needs"), [("virtual", bool(BUILT)), ("wall", True)])
+@pytest.mark.parametrize("one", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("flood", [True, False])
+def test_a_signal_ends_a_run_and_is_named(tmp_path, one, clock, needs, flood):
+    if not needs or (clock == "wall" and not MAY_BE_ROOT):
+        pytest.skip("it needs a kernel, or root and /dev/net/tun")
+    if clock == "virtual" and not flood:
+        pytest.skip("time that nobody uses goes by at once")
+    document = scenario(run={"duration": "600 s"})
+    loop = "import socket\ns = socket.socket(2, 2)\n"
+    loop += "while True: s.sendto(b'x' * 1400, ('10.9.0.2', 9))"
+    document["live"][0]["command"] = program(loop) if flood else ["sleep", "600"]
+    document["live"][1]["command"] = ["sleep", "600"]
+    document["access"]["queue"] = 100
+    words = [
+        "live",
+        str(written(tmp_path, document)),
+        "--clock",
+        clock,
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "burstlab", *words], stderr=subprocess.PIPE, text=True
+    ) as process:
+        begun = time.monotonic()
+        while not list(tmp_path.glob("o/.live-*/share")) and time.monotonic() < begun + 60:
+            time.sleep(0.1)
+        time.sleep(2)
+        number = getattr(signal, one)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, told
+    assert "interrupted" in told and "ended before its end" not in told and "fix" not in told
+    if "without a result" in told or "killed" in told:
+        assert "after 0.0% of it" in told
+    else:
+        assert read(tmp_path / "o").interrupted
+    assert kernels_below(tmp_path) == [], "no process is left"
+
+
+@needs_kernel
+@pytest.mark.parametrize(("waits_for", "least_s"), [("an answer", 3.0), ("acknowledgments", 0.6)])
+def test_a_connection_that_the_kernel_gives_up_has_ended(burstlab, tmp_path, waits_for, least_s):
+    document = scenario(run={"duration": "60 s"})
+    document["live"][0]["sysctls"] = ["net.ipv4.tcp_syn_retries=1", "net.ipv4.tcp_retries2=2"]
+    document["live"][0]["command"][-1] = "3000000"
+    document["live"][1]["server"] = True
+    outage = {"process": "outages", "mean_up": "1 us", "mean_down": "1000 s"}
+    if waits_for == "acknowledgments":
+        outage = {"process": "script", "bursts": list(range(20, 2000))}
+    document["loss"] = {"data": outage}
+    out = tmp_path / "out"
+    answer = burstlab("live", written(tmp_path, document), "--out", out)
+    assert answer.status == 1, answer.err
+    (flow,) = read(out).replications[0].summary["flows"]
+    assert flow["ended"] == "timed-out"
+    assert least_s < flow["ended_s"] < 20
+    assert "flow 0" in answer.err and "sent its data again too often" in answer.err
+    assert "TimeoutError" in (out / "live" / "10.9.0.1.err").read_text()
+    # The kernel gives up as its program hears of it.
+    told = json.loads((out / "live" / "live.json").read_text())["programs"][0]
+    assert flow["ended_s"] == pytest.approx(told["ended_s"], abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MAY_BE_ROOT, reason="it needs root and /dev/net/tun")
+def test_by_the_wall_clock_a_host_that_sends_without_end_stops_nothing(burstlab, tmp_path):
+    document = scenario(run={"duration": "2 s"})
+    loop = "import socket\ns = socket.socket(2, 2)\n"
+    loop += "while True: s.sendto(b'x' * 1400, ('10.9.0.2', 9))"
+    document["live"][0] |= {"command": program(loop), "server": True}
+    document["live"][1] |= {"command": program("print('went')"), "start": "0.5 s"}
+    out = tmp_path / "out"
+    answer = burstlab("live", written(tmp_path, document), "--clock", "wall", "--out", out)
+    assert answer.status == 0, answer.err
+    (flow,) = read(out).replications[0].summary["flows"]
+    assert flow["packets_sent"] > 1000
+    assert (out / "live" / "10.9.0.2.out").read_text() == "went\n", "its turn came"
+
+
 def kernels_below(directory):
     """The processes of user-mode kernels below a directory, once those that are killed are gone.
 
@@ -411,9 +497,7 @@ def test_the_window_of_the_kernel_is_reduced_for_what_ours_is():
         assert theirs == ours, cause
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not network.TUN.exists(), reason="it needs root and /dev/net/tun"
-)
+@pytest.mark.skipif(not MAY_BE_ROOT, reason="it needs root and /dev/net/tun")
 def test_by_the_wall_clock_lateness_is_told_and_nothing_is_left(burstlab, tmp_path):
     document = scenario()
     document["live"][0]["start"] = "3 s"

@@ -25,7 +25,7 @@ pub struct Sample {
     pub state: u32,
 }
 
-/// A packet that a kernel sends.
+/// A packet that a kernel sends, or word that it has given a connection up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Which pair of hosts, by its place in the list of
@@ -37,6 +37,9 @@ pub struct Sent {
     pub bytes: Vec<u8>,
     /// How its connection stands now; `None` where it is no TCP, or nobody looked.
     pub sample: Option<Sample>,
+    /// Its own port and the other of a connection that the kernel sends nothing more of: it has
+    /// sent again as often as it may. Then there is no packet.
+    pub given_up: Option<(u16, u16)>,
 }
 
 /// The answer of [`Devices::wait`].

@@ -93,6 +93,13 @@ impl LiveHost {
         Self { devices, pair, far, line, ready, connections, events, stood, sample, cargo }
     }
 
+    /// The kernel has sent again as often as it may.
+    fn gives_up(&mut self, ports: (u16, u16)) {
+        if self.connections.waits(ports) {
+            self.events.push_back(HostEvent::Ended(Ending::TimedOut));
+        }
+    }
+
     /// Keeps how a connection stands; returns why it would send something again.
     fn looks(&mut self, ports: (u16, u16), sample: Option<Sample>) -> Again {
         let Some(sample) = sample else { return Again::Gap };
@@ -129,6 +136,10 @@ impl Host for LiveHost {
     fn handle_timeout(&mut self, _now: Time) {
         let line = Arc::clone(&self.line);
         for sent in locked(&line).0.drain(..) {
+            if let Some(ports) = sent.given_up {
+                self.gives_up(ports);
+                continue;
+            }
             let header = Header::of(&sent.bytes);
             let ports = header.as_ref().map(Header::ports).unwrap_or_default();
             let why = self.looks(ports, sent.sample);

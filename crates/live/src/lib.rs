@@ -10,7 +10,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use burstlab_scenario::{Connection, ExternalClock, Host, LIVE, LivePair, Stacks, Wakeup};
+use burstlab_scenario::{
+    Connection, ExternalClock, Host, LIVE, LivePair, StackCrate, Stacks, Wakeup,
+};
 use burstlab_units::Time;
 
 pub use self::devices::{Devices, Found, Sample, Sent};
@@ -52,6 +54,10 @@ impl Stacks for Live {
 
     fn congestion_controls(&self, stack: &str) -> Vec<&str> {
         self.others.iter().flat_map(|others| others.congestion_controls(stack)).collect()
+    }
+
+    fn crate_of(&self, stack: &str) -> Option<StackCrate> {
+        self.others.as_ref()?.crate_of(stack)
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {

@@ -2,7 +2,7 @@
 
 use super::segments::{Again, Connections, Header, Resent, mark};
 use super::*;
-use burstlab_scenario::HostEvent;
+use burstlab_scenario::{Ending, HostEvent};
 
 /// A packet of TCP with these ports, sequence number, acknowledgment number, flags and payload.
 fn packet(ports: (u16, u16), seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
@@ -154,7 +154,7 @@ impl Devices for Listed {
 #[test]
 fn packets_come_to_their_hosts_in_runs_and_in_order() {
     let at = Time::from_ps;
-    let sent = |pair, far| Sent { pair, far, bytes: vec![0x45], sample: None };
+    let sent = |pair, far| Sent { pair, far, bytes: vec![0x45], ..Sent::default() };
     let packets = vec![sent(0, false), sent(0, false), sent(1, true), sent(0, false)];
     let found = [
         Found { at: at(5), packets, ended: false },
@@ -212,7 +212,7 @@ impl Kernel {
     /// Sends segment `n` as its connection stands; returns the repairs that begin.
     fn sends(&mut self, n: u32, sample: Option<Sample>) -> Vec<HostEvent> {
         let bytes = packet((9, 80), 100 * n, 1, 16, 100);
-        locked(&self.line).come(Sent { pair: 0, far: false, bytes, sample });
+        locked(&self.line).come(Sent { bytes, sample, ..Sent::default() });
         self.host.handle_timeout(Time::ZERO);
         let events = std::iter::from_fn(|| self.host.poll_event());
         events.filter(|event| matches!(event, HostEvent::Repairs { .. })).collect()
@@ -238,4 +238,18 @@ fn a_connection_that_is_repaired_begins_another_repair() {
     // The kernel took the reduction back before all that was sent is acknowledged.
     assert_eq!(kernel.sends(10, stands(1, 0, 10, 20)), []);
     assert_eq!(kernel.sends(4, stands(3, 0, 10, 6)), repair(4));
+}
+
+#[test]
+fn a_connection_that_its_kernel_gives_up_has_ended_if_it_waits_for_something() {
+    let mut kernel = Kernel::new();
+    let mut gives_up = |ports| {
+        locked(&kernel.line).come(Sent { given_up: Some(ports), ..Sent::default() });
+        kernel.host.handle_timeout(Time::ZERO);
+        kernel.host.poll_event()
+    };
+    assert_eq!(gives_up((10, 80)), None, "it has no such connection");
+    assert_eq!(gives_up((9, 80)), Some(HostEvent::Ended(Ending::TimedOut)));
+    let sent = std::iter::from_fn(|| kernel.host.poll_transmit(Time::ZERO)).count();
+    assert_eq!(sent, 10, "word of it is no packet");
 }

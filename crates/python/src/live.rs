@@ -77,17 +77,25 @@ impl Devices for PyDevices {
         let usual = Found { at: now, packets: Vec::new(), ended: true };
         let ask = |py: Python<'_>| {
             let found = self.wait.call1(py, (now.as_ps(), until.as_ps()))?;
-            let Some((at, packets, ended)) = found.extract(py)? else {
+            let Some((at, packets, ended, given_up)) = found.extract(py)? else {
                 return Ok(Found { at: until, ..Found::default() });
             };
-            let packets: Vec<Packet> = packets;
+            let (packets, given_up): (Vec<Packet>, Vec<(usize, bool, u16, u16)>) =
+                (packets, given_up);
             let packets = packets.into_iter().map(|(pair, far, bytes, state)| Sent {
                 pair,
                 far,
                 bytes: bytes.to_vec(),
                 sample: state.map(sample),
+                given_up: None,
             });
-            Ok(Found { at: Time::from_ps(at), packets: packets.collect(), ended })
+            let given_up = given_up.into_iter().map(|(pair, far, own, other)| Sent {
+                pair,
+                far,
+                given_up: Some((own, other)),
+                ..Sent::default()
+            });
+            Ok(Found { at: Time::from_ps(at), packets: packets.chain(given_up).collect(), ended })
         };
         self.asked(ask, usual)
     }

@@ -65,6 +65,7 @@ def live(
     from burstlab.documents.provenance import came_inside
     from burstlab.errors import InputError
     from burstlab.live import running
+    from burstlab.live.watching import Stopped
     from burstlab.loading import admitted, set_by_flags
     from burstlab.running.progress import bar
 
@@ -82,10 +83,14 @@ def live(
         if out is not None or tables:
             raise InputError("--beside keeps no result\n  fix: leave out --out and --trace")
         return _compare(document, seed, beside, how, json_=json_)
-    with bar("running") as progress:
-        done = running.live(
-            document, seed=seed, trace=tables, out=out, force=force, progress=progress, **how
-        )
+    try:
+        with bar("running") as progress:
+            done = running.live(
+                document, seed=seed, trace=tables, out=out, force=force, progress=progress, **how
+            )
+    except Stopped as stopped:
+        warn(f"interrupted: {stopped}")
+        return 130
     if json_:
         put_document({**done.result.document(), "live": done.outcome})
     else:

@@ -21,7 +21,7 @@ from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioErr
 from burstlab.live import kernels, virtual, wall
 from burstlab.live.programs import program_of
 from burstlab.live.times import FOLDER, own_times
-from burstlab.live.watching import MOST_PRINTED, Hung, Printed
+from burstlab.live.watching import DONE, MOST_PRINTED, Hung, Printed, Stopped
 from burstlab.loading import Document, ScenarioLike, admitted
 from burstlab.results import Replication, Result, marks_of
 from burstlab.running.engine import fault
@@ -143,6 +143,8 @@ def live(
     InputError
         If there is no kernel, the machine lacks something, or a kernel ends or hangs. The folder
         ``live`` of ``out`` has the output until then.
+    Stopped
+        If a signal asked the run to end, as Ctrl-C does, and it left no result; the same.
     """
     document = admitted(scenario, allow_code=allow_code)
     refuse_commands(document, inside=came_inside(scenario), allow=allow_code)
@@ -248,6 +250,9 @@ class _Job:
             raise self._keeping(too_long(hung), place) from None
         except Printed as printed:
             raise self._keeping(self._too_much(printed), place) from None
+        except Stopped as stopped:
+            stopped.kept = self._kept(place)
+            raise
         except InputError as error:
             raise self._keeping(error, place) from None
         outcome = self._outcome(done)
@@ -282,7 +287,7 @@ class _Job:
 
     def _done(self, console: Sequence[str]) -> dict[str, Any]:
         """Read what the run leaves; raise what it says went wrong."""
-        path = self._room / "done.json"
+        path = self._room / DONE
         if not path.is_file() and shutil.disk_usage(self._room).free < _LEAST_FREE:
             raise InputError(
                 f"{self._room.parent}: there is no space left on its disk\n"
@@ -362,11 +367,19 @@ class _Job:
 
     def _keeping(self, error: InputError, place: Place | None) -> InputError:
         """Keep what was recorded of a run that has no result; return the error that says so."""
+        folder = self._kept(place)
+        if folder is None:
+            return error
+        message, _, fix = str(error).partition("\n  fix: ")
+        return InputError(f"{message}\n  what was recorded is in {folder}\n  fix: {fix}")
+
+    def _kept(self, place: Place | None) -> Path | None:
+        """Keep what was recorded of a run without a result; return its folder, if there is any."""
         with suppress(OSError):
             (self._output / "programs.json").unlink(missing_ok=True)
         kept = [one for one in self._output.iterdir() if one.stat().st_size > 0]
         if place is None or not kept:
-            return error
+            return None
         part = Part(self._output, 0)
         with suppress(InputError, OSError, EOFError, pickle.UnpicklingError):
             _replay(self._room / "tables.pickle", part)
@@ -374,9 +387,7 @@ class _Job:
             for name, path in part.close().items():
                 path.replace(self._output / f"{name}.parquet")
         self._move(place.path)
-        message, _, fix = str(error).partition("\n  fix: ")
-        folder = place.path / FOLDER
-        return InputError(f"{message}\n  what was recorded is in {folder}\n  fix: {fix}")
+        return place.path / FOLDER
 
     def _ended(self, done: Mapping[str, Any]) -> EngineError | MemoryExceeded | None:
         if done["fault"] is not None:
@@ -390,8 +401,9 @@ def too_long(hung: Hung) -> InputError:
     if hung.computes:
         return InputError(
             f"the run hung: a program has computed for {hung.computed_s:.0f} s of processor time "
-            f"{done}, and neither waited nor sent\n"
-            "  fix: correct the program that never waits, or give it longer (--patience)"
+            f"{done}, and never waited\n"
+            "  fix: correct the program that never waits (in virtual time code takes no time, and "
+            "one that only sends goes on for ever), or give it longer (--patience)"
         )
     return InputError(
         f"the run hung: nothing happened for {hung.waited_s:.0f} s {done}, and no processor time "

@@ -18,8 +18,9 @@ _LINES, _TAIL = 40, 65_536
 #: How long a run may take to end once it was asked to, in s.
 _GRACE_S = 10.0
 
-#: The file that asks a run to end, the one that has the share of it that is done, and the console.
-STOP, SHARE, CONSOLE = "stop", "share", "console"
+#: The file that asks a run to end, the one that has the share of it that is done, the console, and
+#: what a run leaves that has come to its end.
+STOP, SHARE, CONSOLE, DONE = "stop", "share", "console", "done.json"
 
 
 #: A run whose programs compute may do so this many times as long as nothing else may happen.
@@ -56,6 +57,35 @@ class Hung(Exception):
     def computes(self) -> bool:
         """Whether a program computed all the while, and did not wait."""
         return self.computed_s > _IDLE * self.waited_s
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked a run to end, and it left no result.
+
+    Attributes
+    ----------
+    share
+        The share of the run that was done.
+    waited_s
+        How long after the signal the run was over, in s.
+    kept
+        The folder of what was recorded until then, if anything was kept.
+    """
+
+    def __init__(self, share: float, waited_s: float) -> None:
+        super().__init__(share)
+        self.share, self.waited_s = share, waited_s
+        self.kept: Path | None = None
+
+    def __str__(self) -> str:
+        """Say what was stopped, and what is left of it."""
+        ended = "ended without a result"
+        if self.waited_s >= _GRACE_S:
+            ended = f"did not end within {_GRACE_S:g} s of the signal, and was killed"
+        left = "nothing was kept"
+        if self.kept is not None:
+            left = f"what was recorded is in {self.kept}"
+        return f"the run {ended} after {self.share:.1%} of it; {left}"
 
 
 class Printed(Exception):
@@ -159,7 +189,7 @@ def watched(
     Its console is a file, which takes all at once: a pipe is full until somebody has read it, and
     what a kernel has to keep until then it would bring at another event in each run.
 
-    On Ctrl-C it is asked to end, and ended if it does not.
+    On Ctrl-C, or another signal that ends a command, it is asked to end, and ended if it does not.
 
     Parameters
     ----------
@@ -181,6 +211,8 @@ def watched(
         If nothing happens for so long; the process was ended then.
     Printed
         If programs print too much; the same.
+    Stopped
+        If it was asked to end and left no result.
     """
 
     def prepare() -> None:
@@ -200,8 +232,10 @@ def watched(
     watch = Watch(directory, progress)
     asked_at: float | None = None
     try:
-        while process.poll() is None:
+        while True:
             try:
+                if process.poll() is not None:
+                    break
                 now = time.monotonic()
                 watch.look()
                 watch.refuses(process.pid, patience_s)
@@ -219,4 +253,6 @@ def watched(
             os.killpg(process.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
+    if asked_at is not None and not (directory / DONE).is_file():
+        raise Stopped(watch.share, time.monotonic() - asked_at)
     return watch.lines()

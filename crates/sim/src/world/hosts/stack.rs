@@ -519,7 +519,10 @@ impl Hosts {
         let name = flow.kind.variant.clone();
         let whose = ["sender", "receiver"][side];
         let problem = format!("its {whose} {what}, at {now} in flow {}", flow.id);
-        let fix = "fix the stack, or write another";
+        let fix = match self.stack_of(index).live {
+            true => "bound access.queue, so that what does not fit is lost, or send less",
+            false => "fix the stack, or write another",
+        };
         self.fault = Some(Box::new(ScenarioError::new("flows.stack", name, problem, fix)));
     }
 
