@@ -73,23 +73,24 @@ LOCKED = $(if $(CHECKOUTS),,--locked)
 NO_SUCH = error: STACKS, WITHOUT: nothing is known of $(UNKNOWN); fix: STACKS=quiche, or WITHOUT= one that is built
 ENTER  = set -e; $(if $(UNKNOWN),echo "$(NO_SUCH)" >&2; exit 2;) \
          there=$(if $(CHECKOUTS),"$$($(PYTHON) stacks/checkouts.py $(CHECKOUTS))",stacks); \
-         export CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/stacks/target}"; \
-         $(if $(CLANG),export LIBCLANG_PATH="$$(cat $(CURDIR)/$(CLANG))" BINDGEN_EXTRA_CLANG_ARGS="-I$$($(CC) -print-file-name=include)")
+         export CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/stacks/target}" \
+         $(if $(CLANG),; export LIBCLANG_PATH="$$(cat $(CURDIR)/$(CLANG))" BINDGEN_EXTRA_CLANG_ARGS="-I$$($(CC) -print-file-name=include)")
 # The linter in `cargo clippy` is a compiler, which can also compile the tests. Third-party crates
 # take most of the time; so they are compiled once and not checked before.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
+LINTS = $(if $(CHECKOUTS),,$(LINTED))
 
 stacks: $(VENV)/.deps $(CLANG) ## build the extension with the third-party QUIC and TCP stacks (STACKS=quiche; QUINN=checkout)
 	@$(ENTER); PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --release $(LOCKED) -q \
 	  --manifest-path "$$there/python/Cargo.toml" $(FEATURES)
 	@touch $(VENV)/.built
 
-quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.91)
+quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.88)
 	cd stacks && cargo build --release --locked -p burstlab-quinn-bulk
 
 test-stacks: $(CLANG) ## formatting, lints and tests of the third-party stacks, which the default build leaves out
 	@$(ENTER); cd "$$there"; set -x; cargo fetch $(LOCKED); $(if $(CHECKOUTS),,cargo fmt --all --check;) \
-	  $(LINTED) cargo test $(LOCKED) $(HOSTS) --all-targets; $(LINTED) cargo test $(LOCKED) $(HOSTS) --doc
+	  $(LINTS) cargo test $(LOCKED) $(HOSTS) --all-targets; $(LINTS) cargo test $(LOCKED) $(HOSTS) --doc
 
 FUZZ_CASES ?= 100000
 # Runs that `make fuzz` cuts and resumes.
