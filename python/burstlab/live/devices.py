@@ -247,6 +247,7 @@ class Devices:
                 self._poll.unregister(program.pidfd)
                 program.reap(at)
         if gone:
+            self._given_up.look_soon(at)
             self._watch_the_end(at)
 
     def _watch_the_end(self, at: int) -> None:

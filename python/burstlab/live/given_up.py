@@ -11,6 +11,10 @@ from burstlab.live.tcp_info import Info
 #: How long after its timer a connection is looked at, in ps: two ticks of a kernel.
 _LATER_PS = 2_000_000_000
 
+#: Longer timers of a kernel go off later, by up to an eighth. Until then a connection is looked at
+#: again and again, after this part of its time-out.
+_PART = 32
+
 #: A connection: the number of its pair, whether the second host sends, its port, and the other.
 Key = tuple[int, bool, int, int]
 
@@ -62,5 +66,9 @@ class GivenUp:
                 del self._due[key]
                 gone.append(key)
             else:
-                self._due[key] = at + max(info.rto * 1_000_000, _LATER_PS)
+                self._due[key] = at + max(info.rto * 1_000_000 // _PART, _LATER_PS)
         return gone
+
+    def look_soon(self, at: int) -> None:
+        """Have all be looked at now: a program has ended, and may have heard of one."""
+        self._due = {key: min(due, at) for key, due in self._due.items()}
