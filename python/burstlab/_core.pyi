@@ -171,7 +171,15 @@ class Event:
 class _Devices(Protocol):
     def wait(
         self, now_ps: int, until_ps: int, /
-    ) -> tuple[int, list[tuple[int, bool, bytes, tuple[int, ...] | None]], bool] | None: ...
+    ) -> (
+        tuple[
+            int,
+            list[tuple[int, bool, bytes, tuple[int, ...] | None]],
+            bool,
+            list[tuple[int, bool, int, int]],
+        ]
+        | None
+    ): ...
     def deliver(
         self, now_ps: int, pair: int, far: bool, packet: bytes, /
     ) -> tuple[int, ...] | None: ...
