@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use burstlab_sim::scenario::Resolved;
 use burstlab_sim::{
-    Classes, Decision, ForeignDetector, ForeignLaw, Moment, Monitor, PythonClass, Span, Verdict,
+    Classes, Decision, Discriminator, ForeignLaw, Moment, Monitor, PythonClass, Span, Verdict,
 };
 use burstlab_tcp::{TIMER_LEAST, Variant};
 use pyo3::create_exception;
@@ -191,7 +191,7 @@ impl Classes for PythonClasses {
         Box::new(Law(self.instance(Kind::Law, class)))
     }
 
-    fn detector(&self, class: &PythonClass) -> Box<dyn ForeignDetector> {
+    fn detector(&self, class: &PythonClass) -> Box<dyn Discriminator> {
         Box::new(Judge(self.instance(Kind::Detector, class)))
     }
 }
@@ -275,9 +275,11 @@ impl Instance {
         let words = words.and_then(|words| words.extract::<(String, String)>());
         self.fault.record(words.unwrap_or_else(|_| (error.to_string(), String::new())));
     }
+}
 
+impl Clone for Instance {
     /// The same in the same state.
-    fn duplicate(&self) -> Self {
+    fn clone(&self) -> Self {
         let (of, fault) = (Arc::clone(&self.of), Arc::clone(&self.fault));
         let mut new = Self { of, fault, methods: Methods::default() };
         let Some(object) = &self.methods.object else { return new };
@@ -348,7 +350,7 @@ impl ForeignLaw for Law {
     }
 
     fn duplicate(&self) -> Box<dyn ForeignLaw> {
-        Box::new(Self(self.0.duplicate()))
+        Box::new(Self(self.0.clone()))
     }
 }
 
@@ -414,10 +416,10 @@ fn wrong(answer: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Judge(Instance);
 
-impl ForeignDetector for Judge {
+impl Discriminator for Judge {
     fn on_ack(&mut self, moment: &Moment) {
         self.0.ask(0, moment, |_| Ok(()));
     }
@@ -428,10 +430,6 @@ impl ForeignDetector for Judge {
 
     fn on_timeout(&mut self, moment: &Moment) -> Verdict {
         self.0.ask(2, moment, verdict).unwrap_or(Verdict::True)
-    }
-
-    fn duplicate(&self) -> Box<dyn ForeignDetector> {
-        Box::new(Self(self.0.duplicate()))
     }
 }
 

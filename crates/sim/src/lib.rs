@@ -16,7 +16,7 @@ pub use burstlab_traffic as traffic;
 
 pub use batches::sequence;
 pub use burstlab_tcp::{
-    Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Tallied, Verdict,
+    Classes, Decision, Discriminator, ForeignLaw, Moment, PythonClass, Round, Tallied, Verdict,
 };
 pub use burstlab_units::{Span, Time};
 pub use checkpoint::CheckpointError;

@@ -4,21 +4,18 @@
 mod back;
 mod ble;
 mod bnak;
-mod detects;
 mod oracle;
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{BackMode, BnakDelay, Config, Detector};
-use crate::foreign::{self, Classes, ForeignDetector};
+use crate::discriminator::{BurstReport, Discriminator, Verdict};
+use crate::foreign::{self, Classes};
+use crate::moment::Moment;
 use crate::segment::Transmission;
-use crate::verdict::Verdict;
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
-use detects::Detects;
-pub use detects::Notice;
-pub(crate) use detects::Outstanding;
 use oracle::Oracle;
 
 /// Reports of its bursts that a sender needs.
@@ -79,8 +76,8 @@ impl Listens {
     }
 }
 
-/// The axis of false-time-out detection. A new detector is a file of its own and a line in each
-/// place here.
+/// The axis of false-time-out detection: the discriminator of a sender, if it has one, and the
+/// guard that all of them share. A new one is a file of its own and a line in each place here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Detection {
     method: Method,
@@ -94,10 +91,9 @@ enum Method {
     Back(Back),
     Bnak(Bnak),
     Oracle(Oracle),
-    /// It receives other reports: see [`Detection::foreign`]. Not stored: a run with a class of
-    /// Python is not.
+    /// Not stored: a run with a class of Python is not.
     #[serde(skip)]
-    Foreign(Box<dyn ForeignDetector>),
+    Class(Box<dyn Discriminator>),
 }
 
 impl Detection {
@@ -108,102 +104,72 @@ impl Detection {
             Detector::Back => Method::Back(Back::new(config)),
             Detector::Bnak => Method::Bnak(Bnak::new(config)),
             Detector::Oracle => Method::Oracle(Oracle::default()),
-            Detector::Python => Method::Foreign(foreign::detector(config, classes)),
+            Detector::Python => Method::Class(foreign::detector(config, classes)),
         };
         Self { method, window_min: f64::from(config.detector_window_min) }
     }
 
-    /// Whether there is a detector.
+    /// Whether there is a discriminator.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self.method, Method::None)
     }
 
-    /// Whether it has to hear each ACK that lets new segments go and nothing else. Ours have not:
-    /// progress lets them forget, and no more, so that of many ACKs the last one will do.
+    /// Whether it gets each ACK and each mark. The built-in ones get progress alone, so that the
+    /// last of many ACKs is enough.
     #[inline]
-    pub(crate) fn heeds_progress(&self) -> bool {
-        matches!(self.method, Method::Foreign(_))
+    pub(crate) fn heeds_acks(&self) -> bool {
+        matches!(self.method, Method::Class(_))
     }
 
-    /// A detector outside of this crate, which receives none of the reports for the others.
-    pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignDetector> {
+    fn one(&mut self) -> Option<&mut dyn Discriminator> {
         match &mut self.method {
-            Method::Foreign(detector) => Some(&mut **detector),
-            _ => None,
+            Method::None => None,
+            Method::Ble(one) => Some(one),
+            Method::Back(one) => Some(one),
+            Method::Bnak(one) => Some(one),
+            Method::Oracle(one) => Some(one),
+            Method::Class(one) => Some(&mut **one),
         }
     }
 
-    /// The verdict of a detector outside of this crate on a time-out of a window of `window`.
-    pub(crate) fn judged(&self, window: f64, verdict: Verdict) -> Verdict {
-        if window >= self.window_min { verdict } else { Verdict::True }
-    }
-
-    fn detector(&mut self) -> Option<&mut dyn Detects> {
-        match &mut self.method {
-            Method::None | Method::Foreign(_) => None,
-            Method::Ble(ble) => Some(ble),
-            Method::Back(back) => Some(back),
-            Method::Bnak(bnak) => Some(bnak),
-            Method::Oracle(oracle) => Some(oracle),
-        }
-    }
-
-    pub(crate) fn on_fast_retransmit(&mut self, window: f64) {
-        if let Some(detector) = self.detector() {
-            detector.on_fast_retransmit(window);
+    /// Reports something to the discriminator, if there is one.
+    pub(crate) fn report(&mut self, report: impl FnOnce(&mut dyn Discriminator)) {
+        if let Some(one) = self.one() {
+            report(one);
         }
     }
 
     /// These have gone out, some of them again.
     pub(crate) fn on_transmissions(&mut self, sent: &[Transmission]) {
-        if let Some(detector) = self.detector() {
+        self.report(|one| {
             for again in sent.iter().filter(|sent| sent.retransmission) {
-                detector.on_retransmission(again.seq);
+                one.on_retransmission(again.seq);
             }
-        }
-    }
-
-    pub(crate) fn on_progress(&mut self, next: u64) {
-        if let Some(detector) = self.detector() {
-            detector.on_progress(next);
-        }
+        });
     }
 
     /// Returns whether the loss is to be repaired at once.
-    pub(crate) fn on_notice(
-        &mut self,
-        notice: Notice,
-        burst: u64,
-        segments: &[u64],
-        outstanding: &Outstanding,
-    ) -> bool {
-        let enough = outstanding.window >= self.window_min;
-        let Some(detector) = self.detector() else { return false };
-        let repair = detector.on_notice(notice, burst, segments, outstanding);
-        repair && (enough || detector.is_sure())
+    pub(crate) fn on_burst_nak(&mut self, report: &BurstReport, moment: &Moment) -> bool {
+        let enough = moment.window >= self.window_min;
+        let Some(one) = self.one() else { return false };
+        one.on_burst_nak(report, moment) && (enough || one.is_sure())
     }
 
-    /// Whether a repair that a notice asks for may cost nothing: who knows the truth knows too
+    /// Whether a repair that a burst NAK asks for may cost nothing: who knows the truth knows too
     /// whether more than this is lost.
-    pub(crate) fn allows_repair(&mut self, lost: &Outstanding) -> bool {
-        let sure = self.detector().is_some_and(|detector| detector.is_sure());
-        !sure || self.on_timeout(lost) == Verdict::False
+    pub(crate) fn allows_repair(&mut self, moment: &Moment) -> bool {
+        let sure = self.one().is_some_and(|one| one.is_sure());
+        !sure || self.judge(moment, false) == Verdict::False
     }
 
-    pub(crate) fn tell(&mut self, truth: Verdict) {
-        if let Some(detector) = self.detector() {
-            detector.tell(truth);
-        }
-    }
-
-    /// The timer has run out: what is it? A window below the least one is never excused, so that a
-    /// run of false time-outs ends in a true one; who knows the truth needs no such guard.
-    pub(crate) fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
-        let enough = outstanding.window >= self.window_min;
-        let Some(detector) = self.detector() else { return Verdict::True };
-        let verdict = detector.on_timeout(outstanding);
-        if enough || detector.is_sure() { verdict } else { Verdict::True }
+    /// Judges a time-out, or a reduction without one. A window below the least one is not excused,
+    /// so that a run of false time-outs ends in a true one; one that is sure needs no such guard.
+    pub(crate) fn judge(&mut self, moment: &Moment, timed_out: bool) -> Verdict {
+        let enough = moment.window >= self.window_min;
+        let Some(one) = self.one() else { return Verdict::True };
+        let verdict = if timed_out { one.on_timeout(moment) } else { one.on_reduction(moment) };
+        if enough || one.is_sure() { verdict } else { Verdict::True }
     }
 }
 

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, Profile, Variant, VegasRules};
 use crate::counters::SenderCounters;
 use crate::delays::{Delays, SLACK};
-use crate::detection::Outstanding;
 use crate::foreign::Classes;
 use crate::hold::Hold;
 use crate::offered::Offered;
@@ -295,12 +294,8 @@ impl Flow {
         let again = self.timed_out == Some(self.acked);
         self.timed_out = Some(self.acked);
         self.restart_window(now, again);
-        self.last_reduction = Reduction::Timeout;
-        self.recover = self.sent;
-        self.limited_transmissions = 0;
         self.timer.back_off();
-        self.restart_for_retransmission(now);
-        self.go_back(now);
+        self.begin_again(now);
     }
 }
 
@@ -313,9 +308,9 @@ impl Flow {
         }
     }
 
-    /// The facts that a false-time-out detector may use.
-    pub(crate) fn outstanding(&self) -> Outstanding {
-        Outstanding { window: self.window.plain(), segments: self.acked..self.next }
+    /// Segments sent since the last time-out and not acknowledged: the timer waits for these.
+    pub(crate) fn outstanding(&self) -> Range<u64> {
+        self.acked..self.next
     }
 
     /// One lost burst, by a time-out or before it: half the window, everything outstanding goes out
@@ -324,19 +319,19 @@ impl Flow {
         let threshold = self.window.ssthresh;
         self.window.excuse();
         self.keep_threshold_of_syn(threshold);
-        self.last_reduction = Reduction::Timeout;
-        self.recover = self.sent;
-        self.limited_transmissions = 0;
         self.timer.end_backoff();
-        self.restart_for_retransmission(now);
-        self.go_back(now);
+        self.begin_again(now);
     }
 }
 
 /// Functions of laws that go by delay.
 impl Flow {
     /// Everything outstanding is to go out again.
-    fn go_back(&mut self, now: Time) {
+    fn begin_again(&mut self, now: Time) {
+        self.last_reduction = Reduction::Timeout;
+        self.recover = self.sent;
+        self.limited_transmissions = 0;
+        self.restart_for_retransmission(now);
         self.next = self.acked;
         if let Some(delays) = &mut self.delays {
             delays.begin_again(now, self.acked);

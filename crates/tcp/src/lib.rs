@@ -29,7 +29,7 @@
 //! | slow start | `slow_start` | standard, every other round trip (Vegas) |
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
-//! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle, [foreign](ForeignDetector) |
+//! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle, [a class](Discriminator) |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
 //!
 //! Packets of [`Linux`] and its receiver carry time stamps, flags, marks and the receiver's window
@@ -41,6 +41,16 @@
 //! ([`Receiver::piggyback`]), and takes one that came with data to [`Sender::on_ack_with_data`],
 //! before the data.
 //!
+//! A [`Discriminator`] says whether a loss is one burst or congestion, to any sender. It reads a
+//! [`Moment`], the state of the sender; laws that are classes of a user read the same. A classic
+//! sender asks at a time-out, that of Linux at each reduction without a mark, whether one burst
+//! carried the [`suspects`](field@Moment::suspects). Then the former pays half its window, and the
+//! latter nothing. Burst ACKs, burst NAKs, retransmissions and the cumulative ACK are reports; a
+//! burst NAK also asks for a repair at once. ACKs and marks are reported to classes alone, whose
+//! senders leave the fast path. Built-in ones are cases of an `enum`; a class is a box in one more.
+//! Each is a part of its sender, cloned and stored with it; a class is cloned only. A window below
+//! `detector_window_min` is excused only by one that is sure. Nodes send what [`Listens`] says.
+//!
 //! Every difference between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant;
 //! a [`Profile`] is a set of values of these fields.
 
@@ -50,11 +60,13 @@ mod congestion;
 mod counters;
 mod delays;
 mod detection;
+mod discriminator;
 mod flow;
 mod foreign;
 mod hold;
 mod lengths;
 mod linux;
+mod moment;
 mod offered;
 mod packet_run;
 mod receive;
@@ -66,7 +78,6 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod slow_start;
-mod verdict;
 mod window;
 
 pub use config::{
@@ -76,9 +87,11 @@ pub use config::{
     WindowHalving, WindowLaw,
 };
 pub use counters::SenderCounters;
-pub use detection::{Listens, NakDelay, Notice};
-pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment, TIMER_LEAST};
+pub use detection::{Listens, NakDelay};
+pub use discriminator::{BurstReport, Discriminator, Notice, Verdict};
+pub use foreign::{Classes, Decision, ForeignLaw, TIMER_LEAST};
 pub use linux::{Arrival, CallEnds, Congestion, Info, LawAlone, Linux, LinuxOptions, Stage};
+pub use moment::Moment;
 pub use packet_run::PacketRun;
 pub use receive::linux::FullAck;
 pub use receive::{Received, Receiver};
@@ -91,4 +104,3 @@ pub use segment::{
     Ack, AckOptions, Outlet, SackBlocks, SegmentFlags, SegmentOptions, SentRun, Transmission, Wires,
 };
 pub use sender::{AckClock, Classic, Reductions, Sender, State};
-pub use verdict::Verdict;

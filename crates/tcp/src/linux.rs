@@ -36,6 +36,7 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::foreign::ForeignLaw;
+use crate::moment::Moment;
 use crate::segment::Transmission;
 pub use ack_facts::Arrival;
 use application::Application;
@@ -270,4 +271,9 @@ impl Linux {
         };
         (&mut self.repair, site)
     }
+}
+
+/// The state of a sender that detectors may read.
+pub(crate) fn moment(linux: &Linux, now: Time) -> Moment {
+    linux.path.moment(&linux.context(linux.clock.read(now)))
 }

@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Variant};
 use crate::counters::SenderCounters;
-use crate::detection::Notice;
+use crate::discriminator::{BurstReport, Notice, Verdict};
 use crate::foreign::Classes;
 use crate::offered::Offered;
 use crate::packet_run::PacketRun;
 use crate::rto::RttView;
 use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission, Wires};
-use crate::verdict::Verdict;
 pub use ack_clock::AckClock;
 pub use classic::Classic;
 use linux::LinuxSender;
@@ -155,13 +154,17 @@ impl Sender {
         segments: &[u64],
         out: &mut Vec<Transmission>,
     ) {
-        each!(self, sender => sender.on_notice(now, (notice, burst), segments, out));
+        let report = BurstReport { notice, burst, segments };
+        match notice {
+            Notice::Dropped => each!(self, sender => sender.on_burst_nak(now, &report, out)),
+            _ => each!(self, sender => sender.detection.report(|one| one.on_burst_ack(&report))),
+        }
     }
 
     /// Reports the verdict that would be true of a time-out now. Only the detector `"oracle"` uses
     /// it.
     pub fn tell(&mut self, truth: Verdict) {
-        each!(self, sender => sender.detection.tell(truth));
+        each!(self, sender => sender.detection.report(|one| one.on_truth(truth)));
     }
 
     /// After any call: the sender has something to send and holds it back for a random time below
@@ -212,7 +215,7 @@ impl Sender {
     #[must_use]
     pub fn outstanding(&self) -> Range<u64> {
         match self {
-            Self::Classic(sender) => sender.flow.outstanding().segments,
+            Self::Classic(sender) => sender.flow.outstanding(),
             Self::Linux(sender) => sender.outstanding(),
         }
     }

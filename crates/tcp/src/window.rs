@@ -78,11 +78,6 @@ impl Window {
         self.cwnd.min(self.edge)
     }
 
-    /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
-    pub(crate) fn collapse(&mut self, flight: u64) {
-        self.restart(flight, false);
-    }
-
     /// Halves the window and goes on in congestion avoidance: a burst was lost, and that is all
     /// (Yu et al. 2004, section IV; the threshold is not below 2, the window not below 1).
     pub(crate) fn excuse(&mut self) {
@@ -246,7 +241,7 @@ impl Window {
         self.cwnd = self.slow_start.restart_window();
     }
 
-    /// As [`collapse`](Self::collapse).
+    /// A loss of Tahoe, which is no time-out.
     pub(crate) fn collapse_with(&mut self, window: f64, decision: Decision) {
         self.ssthresh = match decision {
             Decision::Both { ssthresh, .. } => ssthresh.max(SSTHRESH_MIN),

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::detects::{Detects, Notice, Outstanding, false_if};
 use crate::config::{BackMode, Config, EgressUnknown};
-use crate::verdict::Verdict;
+use crate::discriminator::{BurstReport, Discriminator, Notice, Verdict, false_if};
+use crate::moment::Moment;
 
 /// Yu et al. 2004, section IV.B.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,28 +31,26 @@ impl Back {
 
     /// Whether one and the same burst took all outstanding segments out of the ingress. A segment
     /// of which nothing was heard is still in the access network, or was lost there.
-    fn one_burst(&self, outstanding: &Outstanding) -> bool {
-        let mut bursts = outstanding.segments.clone().map(|seq| self.left.get(&seq));
+    fn one_burst(&self, moment: &Moment) -> bool {
+        let mut bursts = moment.suspects().map(|seq| self.left.get(&seq));
         match bursts.next().flatten() {
             Some(first) => bursts.all(|burst| burst == Some(first)),
             None => false,
         }
     }
 
-    fn all_arrived(&self, outstanding: &Outstanding) -> bool {
-        !outstanding.segments.is_empty()
-            && outstanding.segments.clone().all(|seq| self.arrived.contains(&seq))
+    fn all_arrived(&self, moment: &Moment) -> bool {
+        !moment.suspects().is_empty() && moment.suspects().all(|seq| self.arrived.contains(&seq))
     }
 }
 
-impl Detects for Back {
-    fn on_notice(&mut self, notice: Notice, burst: u64, segments: &[u64], _: &Outstanding) -> bool {
-        match notice {
-            Notice::Left => self.left.extend(segments.iter().map(|&seq| (seq, burst))),
-            Notice::Arrived => self.arrived.extend(segments),
-            Notice::Dropped => {}
+impl Discriminator for Back {
+    fn on_burst_ack(&mut self, report: &BurstReport) {
+        if report.notice == Notice::Left {
+            self.left.extend(report.segments.iter().map(|&seq| (seq, report.burst)));
+        } else {
+            self.arrived.extend(report.segments);
         }
-        false
     }
 
     fn on_retransmission(&mut self, seq: u64) {
@@ -69,18 +67,17 @@ impl Detects for Back {
         }
     }
 
-    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
+    fn on_timeout(&mut self, moment: &Moment) -> Verdict {
         match self.mode {
-            BackMode::Ingress => false_if(self.one_burst(outstanding)),
-            BackMode::Egress if self.all_arrived(outstanding) => Verdict::True,
+            BackMode::Ingress => false_if(self.one_burst(moment)),
+            BackMode::Egress if self.all_arrived(moment) => Verdict::True,
             BackMode::Egress => match self.egress_unknown {
                 EgressUnknown::FalseTimeout => Verdict::False,
                 EgressUnknown::TrueTimeout => Verdict::True,
             },
             BackMode::Both => {
-                let any_arrived =
-                    outstanding.segments.clone().any(|seq| self.arrived.contains(&seq));
-                false_if(self.one_burst(outstanding) && !any_arrived)
+                let any_arrived = moment.suspects().any(|seq| self.arrived.contains(&seq));
+                false_if(self.one_burst(moment) && !any_arrived)
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::detects::{Detects, Outstanding, false_if};
 use crate::config::{BleOrder, Config};
-use crate::verdict::Verdict;
+use crate::discriminator::{Discriminator, Verdict, false_if};
+use crate::moment::Moment;
 
 /// Yu et al. 2004, section IV.A, steps 1 to 4.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,17 +34,17 @@ impl Ble {
     }
 }
 
-impl Detects for Ble {
+impl Discriminator for Ble {
     /// Steps 2 and 3: a loss that left enough of the window to arrive was at most half of it.
-    fn on_fast_retransmit(&mut self, window: f64) {
-        let half = window / 2.0;
+    fn on_loss(&mut self, moment: &Moment) {
+        let half = moment.window / 2.0;
         self.burst_window = if self.losses == 0 { half } else { self.burst_window.min(half) };
         self.losses += 1;
     }
 
     /// Steps 2 and 4, and the decision.
-    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
-        let window = outstanding.window;
+    fn on_timeout(&mut self, moment: &Moment) -> Verdict {
+        let window = moment.window;
         let before = self.decide(window);
         self.burst_window = match (self.losses, self.timeouts) {
             (0, _) => window,

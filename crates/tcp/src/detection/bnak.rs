@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::detects::{Detects, Notice, Outstanding, covers, false_if};
 use crate::config::{BnakPartial, Config};
-use crate::verdict::Verdict;
+use crate::discriminator::{BurstReport, Discriminator, Verdict, false_if};
+use crate::moment::Moment;
 
 /// Yu et al. 2004, section IV.C.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,20 +22,11 @@ impl Bnak {
     }
 }
 
-impl Detects for Bnak {
+impl Discriminator for Bnak {
     /// Returns whether the burst held all that is outstanding.
-    fn on_notice(
-        &mut self,
-        notice: Notice,
-        burst: u64,
-        segments: &[u64],
-        outstanding: &Outstanding,
-    ) -> bool {
-        if notice != Notice::Dropped {
-            return false;
-        }
-        self.dropped = (burst, segments.iter().copied().collect());
-        covers(segments, outstanding)
+    fn on_burst_nak(&mut self, report: &BurstReport, moment: &Moment) -> bool {
+        self.dropped = (report.burst, report.segments.iter().copied().collect());
+        report.covers(moment)
     }
 
     fn on_progress(&mut self, next: u64) {
@@ -45,10 +36,10 @@ impl Detects for Bnak {
     }
 
     /// A time-out comes where no notice did, or one that did not hold all.
-    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
+    fn on_timeout(&mut self, moment: &Moment) -> Verdict {
         let one_burst = self.partial == BnakPartial::Recheck
-            && !outstanding.segments.is_empty()
-            && outstanding.segments.clone().all(|seq| self.dropped.1.contains(&seq));
+            && !moment.suspects().is_empty()
+            && moment.suspects().all(|seq| self.dropped.1.contains(&seq));
         false_if(one_burst)
     }
 }

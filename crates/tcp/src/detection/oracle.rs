@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::detects::{Detects, Notice, Outstanding, covers};
-use crate::verdict::Verdict;
+use crate::discriminator::{BurstReport, Discriminator, Verdict};
+use crate::moment::Moment;
 
 /// The truth about the coming time-out, as reported by the world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,16 +17,16 @@ impl Default for Oracle {
     }
 }
 
-impl Detects for Oracle {
-    fn on_notice(&mut self, notice: Notice, _: u64, segments: &[u64], now: &Outstanding) -> bool {
-        notice == Notice::Dropped && covers(segments, now)
+impl Discriminator for Oracle {
+    fn on_burst_nak(&mut self, report: &BurstReport, moment: &Moment) -> bool {
+        report.covers(moment)
     }
 
-    fn tell(&mut self, truth: Verdict) {
+    fn on_truth(&mut self, truth: Verdict) {
         self.truth = truth;
     }
 
-    fn on_timeout(&mut self, _: &Outstanding) -> Verdict {
+    fn on_timeout(&mut self, _: &Moment) -> Verdict {
         self.truth
     }
 

@@ -6,6 +6,7 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::*;
 use crate::config::{BackMode, BleOrder, BnakPartial, EgressUnknown, Overrides};
+use crate::discriminator::Notice;
 use crate::segment::{Ack, SackBlocks, SegmentFlags, Transmission};
 use crate::sender::Sender;
 
@@ -26,8 +27,13 @@ fn ble(order: BleOrder, window_min: u32) -> Detection {
     })
 }
 
-fn out(window: f64, segments: Range<u64>) -> Outstanding {
-    Outstanding { window, segments }
+/// The state of a sender that waits for `segments` with a window of `window`.
+fn out(window: f64, segments: Range<u64>) -> Moment {
+    Moment { window, suspects: (segments.start, segments.end), ..Moment::default() }
+}
+
+fn nak<'a>(burst: u64, segments: &'a [u64]) -> BurstReport<'a> {
+    BurstReport { notice: Notice::Dropped, burst, segments }
 }
 
 /// Feeds windows of fast retransmits (`None` first) and time-outs; returns which were excused.
@@ -35,9 +41,9 @@ fn excused(mut detection: Detection, events: &[(bool, f64)]) -> Vec<bool> {
     let mut verdicts = Vec::new();
     for &(timeout, window) in events {
         if timeout {
-            verdicts.push(detection.on_timeout(&out(window, 1..9)) == Verdict::False);
+            verdicts.push(detection.judge(&out(window, 1..9), true) == Verdict::False);
         } else {
-            detection.on_fast_retransmit(window);
+            detection.report(|one| one.on_loss(&out(window, 1..9)));
         }
     }
     verdicts
@@ -95,9 +101,9 @@ fn back(mode: BackMode, unknown: EgressUnknown) -> Detection {
 fn verdict(mut detection: Detection, notices: &[(Notice, u64, &[u64])]) -> Verdict {
     let outstanding = out(20.0, 5..8);
     for &(notice, burst, segments) in notices {
-        assert!(!detection.on_notice(notice, burst, segments, &outstanding));
+        detection.report(|one| one.on_burst_ack(&BurstReport { notice, burst, segments }));
     }
-    detection.on_timeout(&outstanding)
+    detection.judge(&outstanding, true)
 }
 
 #[test]
@@ -119,12 +125,13 @@ fn back_ingress_wants_one_burst_that_took_everything_out() {
 fn back_forgets_what_goes_out_again() {
     let mut detection = back(BackMode::Ingress, EgressUnknown::FalseTimeout);
     let outstanding = out(20.0, 5..8);
-    detection.on_notice(Notice::Left, 3, &[5, 6, 7], &outstanding);
+    let report = BurstReport { notice: Notice::Left, burst: 3, segments: &[5, 6, 7] };
+    detection.report(|one| one.on_burst_ack(&report));
     let (size, flags) = (Bytes::new(1000), SegmentFlags::default());
     let (cwnd, ssthresh) = (1.0, 2.0);
     let first = Transmission { seq: 4, size, retransmission: false, cwnd, ssthresh, flags };
     detection.on_transmissions(&[first, Transmission { seq: 5, retransmission: true, ..first }]);
-    assert_eq!(detection.on_timeout(&outstanding), Verdict::True);
+    assert_eq!(detection.judge(&outstanding, true), Verdict::True);
 }
 
 #[test]
@@ -159,11 +166,10 @@ fn bnak(partial: BnakPartial) -> Detection {
 fn bnak_acts_at_once_where_it_covers_everything() {
     let mut detection = bnak(BnakPartial::TrueTimeout);
     let outstanding = out(20.0, 5..8);
-    assert!(detection.on_notice(Notice::Dropped, 1, &[4, 5, 6, 7], &outstanding));
-    assert!(!detection.on_notice(Notice::Left, 1, &[4, 5, 6, 7], &outstanding));
-    assert!(!detection.on_notice(Notice::Dropped, 1, &[5, 6], &outstanding), "7 is elsewhere");
-    assert!(!detection.on_notice(Notice::Dropped, 1, &[5, 6, 7], &out(2.9, 5..8)), "guard");
-    assert!(!detection.on_notice(Notice::Dropped, 1, &[5], &out(20.0, 5..5)), "nothing is out");
+    assert!(detection.on_burst_nak(&nak(1, &[4, 5, 6, 7]), &outstanding));
+    assert!(!detection.on_burst_nak(&nak(1, &[5, 6]), &outstanding), "7 is elsewhere");
+    assert!(!detection.on_burst_nak(&nak(1, &[5, 6, 7]), &out(2.9, 5..8)), "guard");
+    assert!(!detection.on_burst_nak(&nak(1, &[5]), &out(20.0, 5..5)), "nothing is out");
 }
 
 #[test]
@@ -172,10 +178,10 @@ fn bnak_in_part_leaves_a_true_timeout_unless_looked_at_again() {
         [(BnakPartial::TrueTimeout, Verdict::True), (BnakPartial::Recheck, Verdict::False)]
     {
         let mut detection = bnak(partial);
-        assert!(!detection.on_notice(Notice::Dropped, 1, &[6, 7], &out(20.0, 5..8)));
-        detection.on_progress(6);
-        assert_eq!(detection.on_timeout(&out(20.0, 6..8)), expected);
-        assert_eq!(detection.on_timeout(&out(20.0, 6..9)), Verdict::True, "8 is elsewhere");
+        assert!(!detection.on_burst_nak(&nak(1, &[6, 7]), &out(20.0, 5..8)));
+        detection.report(|one| one.on_progress(6));
+        assert_eq!(detection.judge(&out(20.0, 6..8), true), expected);
+        assert_eq!(detection.judge(&out(20.0, 6..9), true), Verdict::True, "8 is elsewhere");
     }
 }
 
@@ -184,10 +190,10 @@ fn the_oracle_says_what_it_is_told() {
     let mut detection =
         detection(&Overrides { detector: Some(Detector::Oracle), ..Overrides::default() });
     let outstanding = out(20.0, 5..8);
-    assert_eq!(detection.on_timeout(&outstanding), Verdict::True);
-    detection.tell(Verdict::False);
-    assert_eq!(detection.on_timeout(&outstanding), Verdict::False);
-    assert_eq!(detection.on_timeout(&out(2.0, 5..8)), Verdict::False, "it needs no guard");
+    assert_eq!(detection.judge(&outstanding, true), Verdict::True);
+    detection.report(|one| one.on_truth(Verdict::False));
+    assert_eq!(detection.judge(&outstanding, true), Verdict::False);
+    assert_eq!(detection.judge(&out(2.0, 5..8), true), Verdict::False, "it needs no guard");
 }
 
 /// A sender of `variant` with a window of eight that has eight segments out.

@@ -4,7 +4,8 @@ use burstlab_units::Time;
 
 use super::Flow;
 use crate::delays::News;
-use crate::foreign::{Decision, ForeignLaw, Moment};
+use crate::foreign::{Decision, ForeignLaw};
+use crate::moment::Moment;
 use crate::round::Round;
 
 impl Flow {
@@ -22,23 +23,17 @@ impl Flow {
             flight: self.flight(),
             first: self.acked,
             next: self.next,
-            acked: 0,
-            rtt: None,
+            suspects: (self.acked, self.next),
             base_rtt: self.delays.as_ref().and_then(|delays| delays.base()),
             smoothed: (!rtt.smoothed.is_zero()).then_some((rtt.smoothed, rtt.variance)),
             rto: self.timer.rto(),
-            round: None,
             tallied,
             delivery_rate: tallied
                 .and_then(|tallied| tallied.delivery_rate())
                 .map(|segments| segments * 8.0 * payload as f64),
-            app_limited: false,
             delivered: self.acked.saturating_sub(1),
-            marked: 0,
-            delivered_marked: 0,
             payload,
-            repairing: false,
-            repeated: false,
+            ..Moment::default()
         }
     }
 
@@ -64,7 +59,7 @@ impl Flow {
     /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
     pub(crate) fn collapse_window(&mut self, now: Time) {
         if !self.window.is_foreign() {
-            return self.window.collapse(self.flight());
+            return self.window.restart(self.flight(), false);
         }
         let moment = self.moment_of_loss(now);
         let decision = self.decide(|law| law.on_loss(&moment));

@@ -2,7 +2,7 @@
 //! reductions of the window and whether one was for nothing.
 
 mod acked;
-mod detector;
+mod excuse;
 mod late;
 mod log;
 mod probe;

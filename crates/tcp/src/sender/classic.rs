@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::state::{Reductions, State};
 use crate::config::Config;
-use crate::detection::{Detection, Notice};
+use crate::detection::Detection;
+use crate::discriminator::{BurstReport, Verdict};
 use crate::flow::Flow;
-use crate::foreign::{Classes, Moment};
+use crate::foreign::Classes;
+use crate::moment::Moment;
 use crate::packet_run::PacketRun;
 use crate::recovery::Recovery;
 use crate::segment::{Ack, Transmission};
-use crate::verdict::Verdict;
 
 /// Its methods are those of [`Sender`](crate::Sender).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,17 +60,23 @@ impl Classic {
             return;
         }
         let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
-        let (acked, from) = (self.flow.acked, out.len());
+        let (before, from) = (self.flow.acked, out.len());
         let measured = self.round_trips().0;
         self.recovery.on_ack(&mut self.flow, now, ack, out);
+        let acked = self.flow.acked - before;
         // Without progress: with it Vegas retransmits a segment whose loss was reported before.
-        let cut = self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked;
-        self.tell_foreign(now, cut.then_some(window), self.flow.acked - acked, measured);
-        if cut {
-            self.detection.on_fast_retransmit(window);
+        if self.flow.counters.fast_retransmits > cuts && acked == 0 {
+            let moment = Moment { window, ..self.moment(now) };
+            self.detection.report(|one| one.on_loss(&moment));
         }
-        if self.flow.acked > acked {
-            self.detection.on_progress(self.flow.acked);
+        if acked > 0 && self.detection.heeds_acks() {
+            let (count, last) = self.round_trips();
+            let rtt = (count > measured).then_some(last);
+            let moment = Moment { acked, rtt, ..self.moment(now) };
+            self.detection.report(|one| one.on_ack(&moment));
+        }
+        if acked > 0 {
+            self.detection.report(|one| one.on_progress(self.flow.acked));
         }
         self.detection.on_transmissions(&out[from..]);
     }
@@ -121,7 +128,7 @@ impl Classic {
         if acks > 0 {
             self.flow.counters.acks += u64::from(acks);
             self.flow.limited_transmissions = 0;
-            self.detection.on_progress(self.flow.acked);
+            self.detection.report(|one| one.on_progress(self.flow.acked));
         }
     }
 
@@ -131,7 +138,7 @@ impl Classic {
         flow.next == flow.sent
             && flow.duplicates == 0
             && flow.hold.is_off()
-            && !self.detection.heeds_progress()
+            && !self.detection.heeds_acks()
             && !self.recovery.is_repairing(flow)
     }
 
@@ -140,42 +147,21 @@ impl Classic {
         self.flow.acked < next && next <= self.flow.sent && next < self.flow.offered.limit
     }
 
-    /// Reports a loss to a third-party detector, the window having been `cut` before,
-    /// and of `acked` segments that were acknowledged, before which `measured` round trips were
-    /// measured.
-    fn tell_foreign(&mut self, now: Time, cut: Option<f64>, acked: u64, measured: u64) {
+    /// The present state, for the detector.
+    fn moment(&self, now: Time) -> Moment {
         let repairing = self.recovery.is_repairing(&self.flow);
-        let (count, last) = self.round_trips();
-        let rtt = (count > measured).then_some(last);
-        let Some(detector) = self.detection.foreign() else { return };
-        if let Some(window) = cut {
-            detector.on_loss(&Moment { window, repairing, ..self.flow.moment(now) });
-        }
-        if acked > 0 {
-            detector.on_ack(&Moment { acked, rtt, repairing, ..self.flow.moment(now) });
-        }
+        Moment { repairing, ..self.flow.moment(now) }
     }
 
-    /// The detector's verdict on a time-out.
-    fn judge(&mut self, now: Time) -> Verdict {
-        let outstanding = self.flow.outstanding();
-        let repairing = self.recovery.is_repairing(&self.flow);
-        let Some(detector) = self.detection.foreign() else {
-            return self.detection.on_timeout(&outstanding);
-        };
-        let verdict = detector.on_timeout(&Moment { repairing, ..self.flow.moment(now) });
-        self.detection.judged(outstanding.window, verdict)
-    }
-
-    pub(super) fn on_notice(
+    /// A burst NAK lets it repair a lost burst at once.
+    pub(super) fn on_burst_nak(
         &mut self,
         now: Time,
-        (notice, burst): (Notice, u64),
-        segments: &[u64],
+        report: &BurstReport,
         out: &mut Vec<Transmission>,
     ) {
-        let outstanding = self.flow.outstanding();
-        if self.detection.on_notice(notice, burst, segments, &outstanding) {
+        let moment = self.moment(now);
+        if self.detection.on_burst_nak(report, &moment) {
             self.flow.counters.early_repairs += 1;
             self.recover(now, Verdict::False, out);
         }
@@ -205,7 +191,8 @@ impl Classic {
 
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
-            let verdict = self.judge(now);
+            let moment = self.moment(now);
+            let verdict = self.detection.judge(&moment, true);
             self.flow.counters.timeouts += 1;
             self.flow.counters.excused_timeouts += u64::from(verdict == Verdict::False);
             self.recover(now, verdict, out);

@@ -9,14 +9,15 @@ use serde::{Deserialize, Serialize};
 use super::state::Reductions;
 use crate::config::Config;
 use crate::counters::SenderCounters;
-use crate::detection::{Detection, Notice, Outstanding};
+use crate::detection::Detection;
+use crate::discriminator::{BurstReport, Verdict};
 use crate::foreign::Classes;
-use crate::linux::{Linux, Stage};
+use crate::linux::{Linux, Stage, moment};
+use crate::moment::Moment;
 use crate::offered::Offered;
 use crate::packet_run::PacketRun;
 use crate::receive::linux::syn_options;
 use crate::segment::{Ack, AckOptions, Transmission, Wires};
-use crate::verdict::Verdict;
 
 /// Its methods are those of [`Sender`](crate::Sender).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -117,7 +118,7 @@ impl LinuxSender {
             && next < self.offered.limit;
         news && linux.is_fast()
             && linux.poll_timeout().is_none_or(|due| due > now)
-            && !self.detection.heeds_progress()
+            && !self.detection.heeds_acks()
     }
 
     pub(super) fn on_full_ack(
@@ -136,7 +137,7 @@ impl LinuxSender {
         if simple && self.takes_full_fast(now, ack.next) {
             // Nothing is reduced that a detector might excuse.
             self.act(out, act);
-            self.detection.on_progress(ack.next);
+            self.detection.report(|one| one.on_progress(ack.next));
         } else {
             self.act_judged(now, out, act);
         }
@@ -149,14 +150,14 @@ impl LinuxSender {
         until: Time,
         wires: &mut impl Wires,
     ) -> u32 {
-        if self.detection.heeds_progress() {
+        if self.detection.heeds_acks() {
             return 0;
         }
         let taken = self.linux.on_acks_fast(run, (until, self.offered.limit), wires);
         self.counters.acks += u64::from(taken);
         self.counters.segments_sent = self.linux.queue().sent().0;
         if taken > 0 {
-            self.detection.on_progress(self.linux.queue().acked());
+            self.detection.report(|one| one.on_progress(self.linux.queue().acked()));
         }
         taken
     }
@@ -204,66 +205,82 @@ impl LinuxSender {
         if !self.detection.is_on() {
             return self.act(out, act);
         }
+        let before =
+            self.detection.heeds_acks().then(|| (moment(&self.linux, now), self.round_trips().0));
         let linux = &mut self.linux;
         linux.remember();
-        let [before, marks, _] = linux.repair().reductions().counts();
+        let [reductions, marks, _] = linux.repair().reductions().counts();
         let (acked, window, from) =
             (linux.queue().acked(), f64::from(linux.path().cwnd()), out.len());
         let timeouts = self.counters.timeouts;
         self.act(out, act);
-        let linux = &self.linux;
-        let [after, marks_after, _] = linux.repair().reductions().counts();
-        let (progress, next) = (linux.queue().acked() > acked, linux.queue().acked());
-        self.last_excused &= after == before;
-        if after > before && marks_after == marks {
-            let lost = linux.queue().lost_segments();
-            let timed_out = self.counters.timeouts > timeouts;
-            self.judge_reduction(now, &Outstanding { window, segments: lost }, timed_out, out);
+        let [after, marks_after, _] = self.linux.repair().reductions().counts();
+        self.last_excused &= after == reductions;
+        if after > reductions && marks_after == marks {
+            let lost = self.linux.queue().lost_segments();
+            let suspects = (lost.start, lost.end);
+            let moment = Moment { window, suspects, ..moment(&self.linux, now) };
+            self.judge_reduction(&moment, self.counters.timeouts > timeouts, out);
         }
-        if progress {
-            self.detection.on_progress(next);
+        if let Some((before, measured)) = before {
+            self.report_ack(now, &before, measured);
+        }
+        let next = self.linux.queue().acked();
+        if next > acked {
+            self.detection.report(|one| one.on_progress(next));
         }
         self.detection.on_transmissions(&out[from..]);
     }
 
     /// A loss that the detector takes for one lost burst costs no window. Any other is reported to
     /// it.
-    fn judge_reduction(
-        &mut self,
-        now: Time,
-        lost: &Outstanding,
-        timed_out: bool,
-        out: &mut Vec<Transmission>,
-    ) {
-        let excused = self.detection.on_timeout(lost) == Verdict::False;
-        self.last_excused = excused;
-        if excused {
+    fn judge_reduction(&mut self, moment: &Moment, timed_out: bool, out: &mut Vec<Transmission>) {
+        self.last_excused = self.detection.judge(moment, timed_out) == Verdict::False;
+        if self.last_excused {
             self.counters.excused_reductions += 1;
             self.counters.excused_timeouts += u64::from(timed_out);
-            self.act(out, |linux, out| linux.excuse(now, out));
+            self.act(out, |linux, out| linux.excuse(moment.now, out));
         } else if !timed_out {
-            self.detection.on_fast_retransmit(lost.window);
+            self.detection.report(|one| one.on_loss(moment));
         }
     }
 
-    /// A notice lets it repair a lost burst at once.
-    pub(super) fn on_notice(
+    /// Reports an ACK to a class, before which the state and the count of round trips were these.
+    fn report_ack(&mut self, now: Time, before: &Moment, measured: u64) {
+        let (count, last) = self.round_trips();
+        let after = moment(&self.linux, now);
+        let moment = Moment {
+            acked: after.delivered - before.delivered,
+            marked: after.delivered_marked - before.delivered_marked,
+            rtt: (count > measured).then_some(last),
+            ..after
+        };
+        if moment.marked > 0 {
+            self.detection.report(|one| one.on_mark(&moment));
+        }
+        if moment.acked > 0 || moment.first > before.first {
+            self.detection.report(|one| one.on_ack(&moment));
+        }
+    }
+
+    /// A burst NAK lets it repair a lost burst at once.
+    pub(super) fn on_burst_nak(
         &mut self,
         now: Time,
-        (notice, burst): (Notice, u64),
-        segments: &[u64],
+        report: &BurstReport,
         out: &mut Vec<Transmission>,
     ) {
         let outstanding = self.outstanding();
         let held: Vec<u64> =
-            segments.iter().copied().filter(|seq| outstanding.contains(seq)).collect();
-        let whole = held.first().zip(held.last()).map_or(0..0, |(&first, &last)| first..last + 1);
-        let lost = Outstanding { window: f64::from(self.linux.path().cwnd()), segments: whole };
+            report.segments.iter().copied().filter(|seq| outstanding.contains(seq)).collect();
+        let suspects = (held.first().map_or(0, |&seq| seq), held.last().map_or(0, |&seq| seq + 1));
+        let window = f64::from(self.linux.path().cwnd());
+        let moment = Moment { window, suspects, ..moment(&self.linux, now) };
         let calm = self.linux.repair().stage() < Stage::Recovery;
         let from = out.len();
-        let repair = self.detection.on_notice(notice, burst, segments, &lost);
+        let repair = self.detection.on_burst_nak(report, &moment);
         // A burst that is lost while another loss is being repaired is no lone one.
-        if repair && calm && self.detection.allows_repair(&lost) {
+        if repair && calm && self.detection.allows_repair(&moment) {
             self.counters.early_repairs += 1;
             self.last_excused = true;
             self.act(out, |linux, out| linux.repair_burst(now, &held, out));

@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use burstlab_tcp::{
-    Ack, AckClock, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment,
-    Notice, Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender,
-    State, Transmission, Variant, WindowLaw,
+    Ack, AckClock, Classes, Config, Decision, Detector, Discriminator, ForeignLaw, Moment, Notice,
+    Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender, State,
+    Transmission, Variant, WindowLaw,
 };
 use burstlab_units::{Span, Time};
 use proptest::prelude::*;
@@ -289,7 +289,7 @@ impl Classes for ByHalves {
         Box::new(self.clone())
     }
 
-    fn detector(&self, _: &PythonClass) -> Box<dyn ForeignDetector> {
+    fn detector(&self, _: &PythonClass) -> Box<dyn Discriminator> {
         unreachable!("no detector of Python is drawn")
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use burstlab_tcp::{
-    Ack, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment, Overrides,
-    Profile, PythonClass, SackBlocks, Sender, Transmission, Variant, Verdict, WindowLaw,
+    Ack, AckOptions, BurstReport, Classes, Config, Decision, Detector, Discriminator, ForeignLaw,
+    Moment, Notice, Overrides, Profile, PythonClass, SackBlocks, Sender, Transmission, Variant,
+    Verdict, WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
 
@@ -12,13 +13,15 @@ use burstlab_units::{Bytes, Span, Time};
 #[derive(Clone, Debug)]
 struct Recorder {
     moments: Arc<Mutex<Vec<(&'static str, Moment)>>>,
+    bursts: Arc<Mutex<Vec<(Notice, u64)>>>,
     answer: Decision,
     verdict: Verdict,
 }
 
 impl Recorder {
     fn new(answer: Decision) -> Self {
-        Self { moments: Arc::default(), answer, verdict: Verdict::False }
+        let (moments, bursts) = (Arc::default(), Arc::default());
+        Self { moments, bursts, answer, verdict: Verdict::False }
     }
 
     fn note(&self, what: &'static str, moment: &Moment) -> Decision {
@@ -53,7 +56,7 @@ impl ForeignLaw for Recorder {
     }
 }
 
-impl ForeignDetector for Recorder {
+impl Discriminator for Recorder {
     fn on_ack(&mut self, moment: &Moment) {
         self.note("judge ack", moment);
     }
@@ -67,8 +70,22 @@ impl ForeignDetector for Recorder {
         self.verdict
     }
 
-    fn duplicate(&self) -> Box<dyn ForeignDetector> {
-        Box::new(self.clone())
+    fn on_reduction(&mut self, moment: &Moment) -> Verdict {
+        self.note("judge reduction", moment);
+        self.verdict
+    }
+
+    fn on_mark(&mut self, moment: &Moment) {
+        self.note("judge mark", moment);
+    }
+
+    fn on_burst_ack(&mut self, report: &BurstReport) {
+        self.bursts.lock().expect("nobody panics").push((report.notice, report.burst));
+    }
+
+    fn on_burst_nak(&mut self, _: &BurstReport, moment: &Moment) -> bool {
+        self.note("judge nak", moment);
+        false
     }
 }
 
@@ -77,7 +94,7 @@ impl Classes for Recorder {
         Box::new(self.clone())
     }
 
-    fn detector(&self, _: &PythonClass) -> Box<dyn ForeignDetector> {
+    fn detector(&self, _: &PythonClass) -> Box<dyn Discriminator> {
         Box::new(self.clone())
     }
 }
@@ -113,8 +130,11 @@ struct Script {
 impl Script {
     /// The SYN is out.
     fn new(overrides: &Overrides, recorder: &Recorder) -> Self {
-        let config = Config::resolve(overrides).expect("is valid");
-        let sender = Sender::with_classes(&config, Some(recorder));
+        Self::of(&Config::resolve(overrides).expect("is valid"), recorder)
+    }
+
+    fn of(config: &Config, recorder: &Recorder) -> Self {
+        let sender = Sender::with_classes(config, Some(recorder));
         let mut script = Self { sender, now: Time::ZERO, out: Vec::new() };
         script.sender.supply(Time::ZERO, u64::MAX, &mut script.out);
         script.sender.start(Time::ZERO, &mut script.out);
@@ -277,4 +297,68 @@ fn a_class_must_be_there_and_read() {
         Overrides { window_law: Some(WindowLaw::Aimd), ..given(Profile::Rfc, Variant::Sack) };
     let config = Config::resolve(&idle).expect("an idle class is no mistake");
     assert!(config.window_law_class.is_none() && !config.needs_classes());
+}
+
+/// An ACK at `ms` of a connection with options.
+fn full_ack(script: &mut Script, ms: u64, next: u64, block: Option<(u64, u64)>, marked: bool) {
+    script.now = Time::ZERO + Span::from_ms(ms);
+    let mut sack = SackBlocks::NONE;
+    block.into_iter().for_each(|(left, right)| sack.push(left, right));
+    let ack = Ack { next, sack, size: Bytes::new(52) };
+    let options = AckOptions { window: 1 << 20, marked, ..AckOptions::default() };
+    script.sender.on_full_ack(script.now, &ack, &options, &mut script.out);
+}
+
+/// `Config::resolve` refuses a class as the detector of this sender, which would notify one.
+#[test]
+fn the_sender_of_linux_notifies_a_detector_of_acks_marks_reductions_and_bursts() {
+    for verdict in [Verdict::True, Verdict::False] {
+        let judge = Recorder { verdict, ..Recorder::new(Decision::Usual) };
+        let linux = Overrides {
+            profile: Some(Profile::Linux),
+            timestamps: Some(false),
+            ecn: Some(true),
+            ..Overrides::default()
+        };
+        let mut config = Config::resolve(&linux).expect("is valid");
+        (config.detector, config.detector_class) = (Detector::Python, Some(class()));
+        let mut script = Script::of(&config, &judge);
+        full_ack(&mut script, 100, 1, None, false);
+        full_ack(&mut script, 200, 3, None, false);
+        let moments = judge.take();
+        let [("judge ack", _), ("judge ack", moment)] = moments[..] else { panic!("{moments:?}") };
+        assert_eq!((moment.first, moment.acked, moment.cwnd), (3, 2, 12.0));
+        assert_eq!(moment.rtt, Some(Span::from_ms(100)));
+        // A mark reduces the window, and no detector is asked.
+        full_ack(&mut script, 210, 4, None, true);
+        let moments = judge.take();
+        let [("judge mark", mark), ("judge ack", _)] = moments[..] else { panic!("{moments:?}") };
+        assert_eq!((mark.marked, mark.repairing), (1, true));
+        // The round trip with the mark ends; then segment 17 is lost.
+        (4..=16).for_each(|next| full_ack(&mut script, 220 + next, next + 1, None, false));
+        judge.take();
+        let window = script.sender.cwnd();
+        for seq in 18..=20 {
+            full_ack(&mut script, 300 + seq, 17, Some((18, seq + 1)), false);
+        }
+        let asked: Vec<_> =
+            judge.take().into_iter().filter(|(what, _)| *what != "judge ack").collect();
+        let (what, moment) = asked[0];
+        assert_eq!((what, moment.window, moment.suspects), ("judge reduction", window, (17, 18)));
+        let excused = u64::from(verdict == Verdict::False);
+        assert_eq!(script.sender.reductions().excused, excused);
+        assert_eq!(asked.len() as u64, 2 - excused, "a loss that costs window is reported");
+        assert!(asked[1..].iter().all(|(what, _)| *what == "judge loss"));
+        // The nodes report bursts; the answer to a burst NAK here is that nothing is to be done.
+        for notice in [Notice::Left, Notice::Arrived, Notice::Dropped] {
+            script.sender.on_notice(script.now, notice, 7, &[21, 22], &mut script.out);
+        }
+        let moments = judge.take();
+        let [("judge nak", moment)] = moments[..] else { panic!("{moments:?}") };
+        assert_eq!(moment.suspects, (21, 23));
+        assert_eq!(
+            *judge.bursts.lock().expect("nobody panics"),
+            [(Notice::Left, 7), (Notice::Arrived, 7)]
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burstlab_sim::scenario::Resolved;
-use burstlab_sim::{Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Verdict};
+use burstlab_sim::{Classes, Decision, Discriminator, ForeignLaw, Moment, PythonClass, Verdict};
 use serde_json::{Value, json};
 
 use super::runs;
@@ -53,7 +53,7 @@ impl Classes for OfThisFile {
         }
     }
 
-    fn detector(&self, _: &PythonClass) -> Box<dyn ForeignDetector> {
+    fn detector(&self, _: &PythonClass) -> Box<dyn Discriminator> {
         Box::new(Ble { burst: 0.0, losses: 0, timeouts: 0 })
     }
 }
@@ -151,7 +151,7 @@ struct Ble {
     timeouts: u64,
 }
 
-impl ForeignDetector for Ble {
+impl Discriminator for Ble {
     fn on_ack(&mut self, moment: &Moment) {
         assert!(moment.acked > 0 && moment.first > 0);
     }
@@ -172,9 +172,5 @@ impl ForeignDetector for Ble {
         self.timeouts += 1;
         let one_burst = moment.window <= self.burst && self.burst > 3.0;
         if one_burst { Verdict::False } else { Verdict::True }
-    }
-
-    fn duplicate(&self) -> Box<dyn ForeignDetector> {
-        Box::new(self.clone())
     }
 }

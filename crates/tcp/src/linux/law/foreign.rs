@@ -5,7 +5,8 @@ use burstlab_units::{Span, Time};
 
 use super::super::context::AckContext;
 use super::super::window::{INFINITE, LinuxWindow};
-use crate::foreign::{Decision, ForeignLaw, Moment};
+use crate::foreign::{Decision, ForeignLaw};
+use crate::moment::Moment;
 use crate::round::{Round, Tallied};
 
 /// The widest window that a law may ask for: more than any receiver has, and little enough that no

@@ -5,10 +5,11 @@
 use burstlab_units::{Span, Time};
 
 use super::Path;
-use crate::foreign::{Decision, ForeignLaw, Moment};
+use crate::foreign::{Decision, ForeignLaw};
 use crate::linux::ack_facts::{AckFacts, Delivery};
 use crate::linux::context::{AckContext, Stage};
 use crate::linux::law::{Cause, Foreign, LinuxLaw};
+use crate::moment::Moment;
 
 impl Path {
     /// The law is one that is written elsewhere.
@@ -22,10 +23,14 @@ impl Path {
         matches!(self.law, LinuxLaw::Foreign(_))
     }
 
-    /// The present moment, for such a law.
-    fn moment(&self, context: &AckContext) -> Option<Moment> {
-        let LinuxLaw::Foreign(law) = &self.law else { return None };
-        let (view, cwnd) = (self.round_trip.view(), law.cwnd(&self.window));
+    /// The present state, for such a law and for detectors.
+    pub(crate) fn moment(&self, context: &AckContext) -> Moment {
+        let class = match &self.law {
+            LinuxLaw::Foreign(law) => Some(law),
+            _ => None,
+        };
+        let cwnd = class.map_or(f64::from(self.window.cwnd), |law| law.cwnd(&self.window));
+        let view = self.round_trip.view();
         let receiver_window = context.receiver_window / self.payload;
         let moment = Moment {
             now: context.clock.now,
@@ -36,24 +41,19 @@ impl Path {
             flight: u64::from(context.in_flight),
             first: context.acked,
             next: context.next,
-            acked: 0,
-            rtt: None,
+            suspects: (context.acked, context.next),
             base_rtt: self.round_trip.known_shortest().map(Span::from_us),
             smoothed: (!view.smoothed.is_zero()).then_some((view.smoothed, view.variance)),
             rto: Span::from_ms(self.round_trip.rto()),
-            round: None,
-            tallied: None,
-            delivery_rate: None,
-            app_limited: false,
             // Without the SYN.
             delivered: context.delivered.saturating_sub(1),
-            marked: 0,
             delivered_marked: context.marked,
             payload: self.payload,
             repairing: context.stage >= Stage::Cwr,
             repeated: context.repeated,
+            ..Moment::default()
         };
-        Some(law.fill(context, moment))
+        class.map_or(moment, |law| law.fill(context, moment))
     }
 
     /// Something happens that concerns a law.
@@ -102,7 +102,10 @@ impl Path {
             return;
         }
         let left = if starts { self.window.slow_start(acked) } else { acked };
-        let Some(moment) = self.moment(context).filter(|_| left > 0) else { return };
+        if left == 0 {
+            return;
+        }
+        let moment = self.moment(context);
         let LinuxLaw::Foreign(law) = &mut self.law else { return };
         let moment = Moment { acked: u64::from(left), ..law.with_round(moment) };
         let decision = law.law.on_ack(&moment);
@@ -114,7 +117,7 @@ impl Path {
 
     /// The new threshold.
     pub(super) fn threshold(&mut self, context: &AckContext, cause: Cause) -> u32 {
-        let moment = self.moment(context);
+        let moment = self.is_for_class().then(|| self.moment(context));
         let (LinuxLaw::Foreign(law), Some(moment)) = (&mut self.law, moment) else {
             return self.law.ssthresh(&self.window);
         };
@@ -131,7 +134,7 @@ impl Path {
     /// After an ACK, a time-out, or a timer of its own: the law is asked at what rate to send, and
     /// when it wants to be asked again.
     pub(crate) fn settle_for_class(&mut self, context: &AckContext, outstanding: u32) {
-        let moment = self.moment(context);
+        let moment = self.is_for_class().then(|| self.moment(context));
         let (LinuxLaw::Foreign(law), Some(moment)) = (&mut self.law, moment) else { return };
         let (paces, timed) = (law.law.paces(), law.law.has_timer());
         if !paces && !timed {
@@ -170,7 +173,7 @@ impl Path {
 
     /// That timer is due; `holds`: nothing is being repaired, so that what the law says counts.
     pub(crate) fn ask_after_timer(&mut self, context: &AckContext, holds: bool) {
-        let moment = self.moment(context);
+        let moment = self.is_for_class().then(|| self.moment(context));
         let (LinuxLaw::Foreign(law), Some(moment)) = (&mut self.law, moment) else { return };
         let decision = law.law.on_timer(&moment);
         if holds && decision != Decision::Usual {
