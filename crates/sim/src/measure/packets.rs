@@ -8,6 +8,7 @@ use burstlab_units::{Bytes, Time};
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
+use super::loss::LossCause;
 use super::recorder::Recorder;
 use crate::scenario::Carries;
 
@@ -53,6 +54,19 @@ pub(crate) enum PacketCause {
     Filtered = 8,
     /// An access link lost it in one of its spells.
     Link = 9,
+}
+
+impl PacketCause {
+    /// Of a packet that is lost outside the optical network.
+    pub(crate) fn at_access(cause: LossCause) -> Self {
+        match cause {
+            LossCause::Scripted => Self::Scripted,
+            LossCause::SenderLink | LossCause::ReceiverLink => Self::Link,
+            LossCause::Wireless => Self::Wireless,
+            LossCause::WirelessQueue => Self::WirelessQueue,
+            _ => Self::Overflow,
+        }
+    }
 }
 
 table! {

@@ -69,7 +69,7 @@ impl Ops {
         let (node, port) = (ends.from as usize + 1, ends.to + 1);
         if context.surgery.notes_losses() {
             let what = self.happened(&flying, (now, Some(cause), node));
-            context.surgery.lost(what, context.clock);
+            context.surgery.lost(what, context.now);
         }
         let InFlight { cell, pair, number, .. } = flying;
         context.digest.add(now, 5, number);
