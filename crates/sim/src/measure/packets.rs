@@ -9,7 +9,6 @@ use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::loss::LossCause;
-use super::recorder::Recorder;
 use crate::scenario::Carries;
 
 /// Stands for "no row": the packet is not traced.
@@ -302,20 +301,16 @@ impl Packets {
         done.into_iter().chain(early).chain(self.sacks.drain(|()| true)).chain(carried)
     }
 
+    /// A stack has put this into the packet of `row`.
+    pub(super) fn loaded(&mut self, row: u32, carries: Carries) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.carries[place] = carries as u8;
+    }
+
     /// Hands over what is left.
     pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
         let carried = (self.carried.added() > 0).then(|| self.carried.finish());
         self.rows.finish().chain(self.sacks.finish()).chain(carried.into_iter().flatten())
-    }
-}
-
-impl Recorder {
-    /// A stack has put this into the packet of `row`.
-    pub(crate) fn loaded(&mut self, row: u32, carries: Carries) {
-        if let Some(packets) = self.packets_with(row) {
-            let (chunk, place) = packets.rows.at(row);
-            chunk.rows.carries[place] = carries as u8;
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod backward;
 mod cross;
 mod departures;
+mod directions;
 mod link_losses;
 mod source;
 mod wlan;
