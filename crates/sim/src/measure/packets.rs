@@ -8,7 +8,7 @@ use burstlab_units::{Bytes, Time};
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
-use super::recorder::Recorder;
+use super::loss::LossCause;
 use crate::scenario::Carries;
 
 /// Stands for "no row": the packet is not traced.
@@ -53,6 +53,19 @@ pub(crate) enum PacketCause {
     Filtered = 8,
     /// An access link lost it in one of its spells.
     Link = 9,
+}
+
+impl PacketCause {
+    /// Of a packet that is lost outside the optical network.
+    pub(crate) fn at_access(cause: LossCause) -> Self {
+        match cause {
+            LossCause::Scripted => Self::Scripted,
+            LossCause::SenderLink | LossCause::ReceiverLink => Self::Link,
+            LossCause::Wireless => Self::Wireless,
+            LossCause::WirelessQueue => Self::WirelessQueue,
+            _ => Self::Overflow,
+        }
+    }
 }
 
 table! {
@@ -288,20 +301,16 @@ impl Packets {
         done.into_iter().chain(early).chain(self.sacks.drain(|()| true)).chain(carried)
     }
 
+    /// A stack has put this into the packet of `row`.
+    pub(super) fn loaded(&mut self, row: u32, carries: Carries) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.carries[place] = carries as u8;
+    }
+
     /// Hands over what is left.
     pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
         let carried = (self.carried.added() > 0).then(|| self.carried.finish());
         self.rows.finish().chain(self.sacks.finish()).chain(carried.into_iter().flatten())
-    }
-}
-
-impl Recorder {
-    /// A stack has put this into the packet of `row`.
-    pub(crate) fn loaded(&mut self, row: u32, carries: Carries) {
-        if let Some(packets) = self.packets_with(row) {
-            let (chunk, place) = packets.rows.at(row);
-            chunk.rows.carries[place] = carries as u8;
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use super::loss::{Causes, LossCause};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
 use super::rates::{RateRow, RateTable};
 use super::windows::{CwndRow, CwndTable};
+use crate::scenario::Carries;
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -293,8 +294,15 @@ impl Recorder {
 
     /// The rows of packets, if `row` is one of them.
     #[inline]
-    pub(super) fn packets_with(&mut self, row: u32) -> Option<&mut Packets> {
+    fn packets_with(&mut self, row: u32) -> Option<&mut Packets> {
         if row == NO_ROW { None } else { self.packets.as_deref_mut() }
+    }
+
+    /// A stack has put this into the packet of `row`.
+    pub(crate) fn loaded(&mut self, row: u32, carries: Carries) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.loaded(row, carries);
+        }
     }
 
     /// The packet of `row` reaches the edge and joins burst `number`.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ahead::policy::Lookahead;
 use super::events::Event;
 use super::notices::{NextMessage, Notices};
+use super::phase::RunPhase;
 use super::surgery::Surgery;
 use super::tie_key::TieKey;
 use crate::measure::{Digest, Recorder};
@@ -22,7 +23,9 @@ pub(crate) struct Context {
     pub(super) notices: Notices,
     pub(super) surgery: Surgery,
     /// The time.
-    pub(super) clock: Time,
+    pub(super) now: Time,
+    /// Which part of the run goes on.
+    pub(super) phase: RunPhase,
     /// How far hosts and bursts may be ahead of it.
     pub(super) ahead: Lookahead,
     /// Alarms that came before their time, or too late.
@@ -37,17 +40,18 @@ impl Context {
     pub(super) fn new(
         queue: EventQueue<Event>,
         recorder: Recorder,
+        notices: Notices,
         surgery: Surgery,
         ahead: Lookahead,
     ) -> Self {
-        let (digest, notices, clock) = (Digest::default(), Notices::default(), Time::ZERO);
-        Self { queue, recorder, digest, notices, surgery, clock, ahead, stale: 0, work: 0 }
+        let (digest, now, phase) = (Digest::default(), Time::ZERO, RunPhase::WarmUp);
+        Self { queue, recorder, digest, notices, surgery, now, phase, ahead, stale: 0, work: 0 }
     }
 
     /// The next message about a lost burst to the sender of a flow.
     #[inline(always)]
     pub(super) fn next_message(&self, flow: u32) -> NextMessage<'_> {
-        self.notices.next_message(flow, self.clock)
+        self.notices.next_message(flow, self.now)
     }
 
     /// An event deals with so many packets, or trains of them, one by one.

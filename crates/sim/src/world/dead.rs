@@ -3,7 +3,6 @@
 
 use burstlab_units::Time;
 
-use super::World;
 use super::hosts::{Flow, Hosts, is_dead};
 use crate::measure::DemandSummary;
 use crate::scenario::Ending;
@@ -18,17 +17,13 @@ pub(super) struct Dead<'a> {
     dead: Vec<&'a Flow>,
 }
 
-impl World {
-    /// The connections that are dead now.
-    pub(super) fn dead(&self) -> Dead<'_> {
-        let known = self.outside.is_none();
-        let hosts = &self.hosts;
-        let dead = hosts.live().filter(|flow| known && is_dead(hosts, flow)).collect();
-        Dead { hosts: &self.hosts, dead }
+impl<'a> Dead<'a> {
+    /// The connections that are dead now, if nothing but the run acts.
+    pub(super) fn of(hosts: &'a Hosts, alone: bool) -> Self {
+        let dead = hosts.live().filter(|flow| alone && is_dead(hosts, flow)).collect();
+        Self { hosts, dead }
     }
-}
 
-impl Dead<'_> {
     /// Names the connections that are dead at the end of the run.
     pub(super) fn flows(&self) -> Option<String> {
         let dead = &self.dead;

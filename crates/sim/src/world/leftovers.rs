@@ -22,7 +22,7 @@ fn an_ack_that_is_lost_with_its_segment_is_not_kept() {
         let resolved = resolved.expect("it is valid");
         let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
         while world.advance(1000) {}
-        for flow in world.hosts.live() {
+        for flow in world.transit.hosts.live() {
             let tally = flow.tally();
             assert!(tally.lost > 5 && flow.settled(), "{tcp}: {tally:?}");
             assert_eq!(flow.carries_no_ack(), Some(true), "{tcp}: all is delivered or lost");
@@ -47,7 +47,7 @@ fn a_burst_that_is_spared_leaves_no_copy_at_its_edge() {
     let resolved = resolved.expect("it is valid");
     let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
     while world.advance(1000) {}
-    let spared = world.context.surgery.summary([0, 0], false);
+    let spared = world.transit.context.surgery.summary([0, 0], false);
     assert!(spared[0].bursts > 3, "{spared:?}");
-    assert_eq!(world.core.copied(), 0);
+    assert_eq!(world.transit.core.copied(), 0);
 }

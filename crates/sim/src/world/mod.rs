@@ -4,23 +4,25 @@
 
 mod access;
 mod ahead;
-mod air;
-mod connections;
+
 mod context;
 mod core;
+mod course;
 mod dead;
-mod drain;
 mod duplex;
+mod endpoints;
 mod events;
 mod hosts;
+mod keeping;
 mod keys;
+mod landing;
 #[cfg(test)]
 mod leftovers;
-mod lossy_links;
+mod looks;
 mod notices;
-mod occupancy;
 mod packet;
 mod parting;
+mod phase;
 mod report;
 pub(crate) mod sizes;
 mod stacks;
@@ -30,24 +32,28 @@ mod totals;
 mod train;
 mod transit;
 
-use crate::world::core::Network;
 use std::sync::Arc;
 
 use burstlab_kernel::{EventQueue, RandomSource, Rank, Ticket};
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use self::access::Access;
 use self::ahead::LastBurst;
 use self::ahead::policy::{Listed, Lookahead};
 use self::context::Context;
-use self::core::Core;
-use self::drain::Measured;
+use self::core::{Core, Network};
+use self::course::Course;
+use self::endpoints::Endpoints;
 use self::events::Event;
 use self::hosts::{FAR, Flow, Hosts, NEAR};
+use self::looks::Looks;
+use self::notices::Notices;
+use self::phase::RunPhase;
 pub(crate) use self::surgery::Surgery;
-use crate::measure::{Occupancy, Recorder, Trace};
-use crate::scenario::{ExternalClock, Resolved, ScenarioError, TieBreak};
+use self::transit::Transit;
+use crate::measure::{Recorder, Trace};
+use crate::scenario::{ExternalClock, Resolved, ScenarioError, TieBreak, Wakeup};
 
 /// So much work is done between two looks at the monitor: a few hundredths of a second.
 const WORK_MAX: u32 = 1 << 13;
@@ -55,30 +61,11 @@ const WORK_MAX: u32 = 1 << 13;
 /// A running scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
-    context: Context,
-    hosts: Hosts,
-    access: Access,
-    core: Core,
-    /// When the run is over at the latest, an instant that is no more part of it; with a drain at
-    /// first when the measured time is over, and with it the arrivals.
-    end: Time,
-    /// How long the run may go on after that.
-    drain: Option<Span>,
-    /// What was measured, once it goes on.
-    measured: Option<Box<Measured>>,
-    last_burst: LastBurst,
-    /// Flows that still have something to send; in the drain finite ones alone.
-    active: usize,
-    now: Time,
-    measured_from: Time,
-    /// Whether measuring has begun.
-    warm: bool,
-    events: u64,
-    core_events: u64,
-    notice_size: Bytes,
-    sample_every: Span,
-    occupancy_every: Span,
-    occupancy: Occupancy,
+    transit: Transit,
+    endpoints: Endpoints,
+    course: Course,
+    looks: Looks,
+    last_burst: LastBurst<World>,
     /// What goes on beside. Not stored: a run with third-party hosts is not.
     #[serde(skip)]
     outside: Option<Arc<dyn ExternalClock>>,
@@ -108,25 +95,15 @@ impl World {
             true => EventQueue::with_drawn_ties(random.stream("ties")),
             false => EventQueue::new(),
         };
+        let notices = Notices::of(scenario.edge.notice_size);
+        let surgery = Surgery::new(scenario);
+        let context = Context::new(queue, Recorder::new(trace), notices, surgery, ahead);
         let mut world = Self {
-            context: Context::new(queue, Recorder::new(trace), Surgery::new(scenario), ahead),
-            active: hosts.flows.len() + endless,
-            hosts,
-            access,
-            core,
-            end: Time::ZERO + scenario.run.duration,
-            drain: scenario.run.drain,
-            measured: None,
+            endpoints: Endpoints { active: hosts.flows.len() + endless },
+            transit: Transit { context, hosts, access, core },
+            course: Course::new(&scenario.run),
+            looks: Looks::new(scenario),
             last_burst: LastBurst::new(scenario.run.bursts),
-            now: Time::ZERO,
-            measured_from: Time::ZERO,
-            warm: false,
-            events: 0,
-            core_events: 0,
-            notice_size: scenario.edge.notice_size,
-            sample_every: Span::ZERO,
-            occupancy_every: scenario.run.occupancy.unwrap_or_default(),
-            occupancy: Occupancy::default(),
             outside: resolved.stacks.as_ref().and_then(|stacks| stacks.outside()),
         };
         world.begin(resolved, warm);
@@ -136,41 +113,39 @@ impl World {
     /// Takes what is not stored from a world of the same scenario in which nothing has happened;
     /// `None` where this one is of another.
     pub(crate) fn adopt(&mut self, fresh: Self) -> Option<()> {
-        if let Some(kept) = self.kept() {
+        if let Some(kept) = self.last_burst.kept() {
             kept.adopt(fresh.clone())?;
         }
-        self.context.ahead.adopt(&fresh.context.ahead);
-        self.hosts.adopt(fresh.hosts)?;
-        self.core.adopt(fresh.core)
+        let (mine, fresh) = (&mut self.transit, fresh.transit);
+        mine.context.ahead.adopt(&fresh.context.ahead);
+        mine.hosts.adopt(fresh.hosts)?;
+        mine.core.adopt(fresh.core)
     }
 
     /// Puts what is sure to happen into the queue.
     fn begin(&mut self, resolved: &Resolved, warm: Time) {
-        let scenario = &resolved.scenario;
-        for index in 0..self.hosts.flows.len() as u32 {
-            self.register(index);
-            let start = self.hosts.flows[index as usize].near.start();
-            if start < Time::MAX && start < self.end {
-                self.context.queue.push(start, Rank::Timer, Event::Start(index));
+        for index in 0..self.transit.hosts.flows.len() as u32 {
+            self.transit.register(index);
+            let start = self.transit.hosts.flows[index as usize].near.start();
+            if start < Time::MAX && start < self.course.end() {
+                self.transit.context.queue.push(start, Rank::Timer, Event::Start(index));
             }
         }
-        self.core.begin(&resolved.watch, &mut self.context);
-        for (source, at) in self.hosts.demands.starts() {
-            self.context.queue.push(at, Rank::Arrival, Event::Demand(source));
+        let Transit { context, hosts, access, core } = &mut self.transit;
+        core.begin(&resolved.watch, context);
+        for (source, at) in hosts.demands.starts() {
+            context.queue.push(at, Rank::Arrival, Event::Demand(source));
         }
-        if let Some(every) = scenario.run.sample {
-            self.sample_every = every;
-            self.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
-        }
-        self.begin_keeping();
-        self.schedule_occupancy_sample();
-        for (index, at) in self.access.cross.starts() {
-            self.context.queue.push(at, Rank::Arrival, Event::Cross(index));
+        self.looks.schedule_sample(context);
+        LastBurst::<Self>::begin(context);
+        self.looks.schedule_occupancy(context);
+        for (index, at) in access.cross.starts() {
+            context.queue.push(at, Rank::Arrival, Event::Cross(index));
         }
         // Before all else of its instant, as what is measured begins there. It takes a number none
         // the less, so that ties are drawn as if it stood among the timers.
-        self.context.queue.ticket(Rank::Timer);
-        self.context.queue.push_at(warm, Ticket::first(0), Event::WarmedUp);
+        context.queue.ticket(Rank::Timer);
+        context.queue.push_at(warm, Ticket::first(0), Event::WarmedUp);
     }
 
     /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
@@ -179,105 +154,184 @@ impl World {
             Some(outside) => self.advance_with(&*outside, count),
             None => self.advance_by_itself(count),
         };
-        self.context.work = 0;
+        self.transit.context.work = 0;
         goes_on
     }
 
     fn advance_by_itself(&mut self, count: u32) -> bool {
-        self.context.work = 0;
+        self.transit.context.work = 0;
         for _ in 0..count {
-            if self.context.work >= WORK_MAX {
+            if self.transit.context.work >= WORK_MAX {
                 return true;
             }
-            if self.active == 0 {
+            if self.endpoints.active == 0 {
                 return false;
             }
-            if self.core.closed() >= self.last_burst.limit && !self.goes_back() {
+            if self.last_burst.is_closed(self.transit.core.closed()) && !self.goes_back() {
                 return false;
             }
-            let (at, event) = match self.context.queue.pop() {
-                Some((at, event)) if at < self.end => (at, event),
+            let (at, event) = match self.transit.context.queue.pop() {
+                Some((at, event)) if at < self.course.end() => (at, event),
                 later => match self.drains(later) {
                     Some(next) => next,
                     None => return false,
                 },
             };
-            (self.now, self.context.clock) = (at, at);
-            let (in_core, stale) = (matches!(event, Event::Core(_)), self.context.stale);
+            self.transit.context.now = at;
+            let (in_core, stale) = (matches!(event, Event::Core(_)), self.transit.context.stale);
             self.happen(event);
-            let real = self.context.stale == stale;
-            self.events += u64::from(real);
-            self.core_events += u64::from(real && in_core);
+            self.course.count(self.transit.context.stale == stale, in_core);
         }
         true
     }
 
-    /// Whether a host of others did what no run can go on with.
+    /// The same, beside what goes on outside: no event happens before its time there, and what
+    /// hosts send of themselves comes between.
+    fn advance_with(&mut self, outside: &dyn ExternalClock, count: u32) -> bool {
+        for _ in 0..count {
+            let (now, end) = (self.now(), self.course.end());
+            let next = self.transit.context.queue.next_at().map_or(end, |at| at.min(end));
+            match outside.wait(now, next.max(now)) {
+                Wakeup::Due if !self.advance_by_itself(1) => return false,
+                Wakeup::Due => {}
+                Wakeup::Host { at, flow, far } => {
+                    self.transit.context.now = at;
+                    let end = (flow, if far { FAR } else { NEAR });
+                    self.endpoints.stack_called(end, &mut self.transit);
+                    self.course.count(true, false);
+                }
+                Wakeup::End { at } => {
+                    self.transit.context.now = at.max(now);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// The next event is `later` than the end, or there is none. Returns it where the run goes on:
+    /// if this was the end of the measured time.
+    #[cold]
+    fn drains(&mut self, later: Option<(Time, Event)>) -> Option<(Time, Event)> {
+        let Transit { context, hosts, access, core } = &mut self.transit;
+        context.now = self.course.end();
+        if let Some(left) = self.course.measure(hosts, access, context) {
+            core.measured(context.now);
+            self.endpoints.active = left;
+            let next = later.filter(|&(at, _)| left > 0 && at < self.course.end());
+            if next.is_some() {
+                return next;
+            }
+            context.now = self.course.end();
+        }
+        self.looks.look_at_the_end(context.now, hosts, core);
+        None
+    }
+
+    /// Whether a third-party host did what no run can go on with.
     pub(crate) fn has_failed(&self) -> bool {
-        self.hosts.fault().is_some()
+        self.transit.hosts.fault().is_some()
     }
 
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn is_stuck(&self) -> Option<ScenarioError> {
-        if let Some(fault) = self.hosts.fault() {
+        if let Some(fault) = self.transit.hosts.fault() {
             return Some(fault.clone());
         }
-        self.core.is_full().map(|rate| {
+        self.transit.core.is_full().map(|rate| {
             let problem = format!(
                 "more than 16 million bursts are under way at {}: they come faster than the \
                  network carries or loses them",
-                self.now
+                self.now()
             );
             let fix = "write a lower load, or assemble larger bursts with edge.assembly";
             ScenarioError::new("network.link_rate", rate.to_string(), problem, fix)
         })
     }
 
+    /// How much of the run is done, from 0 to 1.
+    pub(crate) fn progress(&self) -> f64 {
+        let time = self.course.progress(self.now(), self.endpoints.active);
+        time.max(self.last_burst.progress(self.transit.core.closed())).min(1.0)
+    }
+
     // Without this the call costs 3 % of all instructions of a run (counted with callgrind).
     #[inline(always)]
     fn happen(&mut self, event: Event) {
+        let Self { transit, endpoints, .. } = self;
+        let now = transit.context.now;
         match event {
-            Event::AckAtSender(link) => self.ack_at_sender(link),
-            Event::DataAtReceiver(link) => self.data_at_receiver(link),
-            Event::AckAtEgress(link) => self.ack_at_egress(link),
-            Event::DataAtIngress(link) => self.data_at_ingress(link),
+            Event::AckAtSender(link) => {
+                if let Some(packet) = transit.ack_at_sender(link) {
+                    endpoints.hear(&packet, transit);
+                }
+            }
+            Event::DataAtReceiver(link) => {
+                if let Some(packet) = transit.data_at_receiver(link) {
+                    endpoints.receive(&packet, transit);
+                }
+            }
+            Event::AckAtEgress(link) => {
+                transit.ack_at_egress(link);
+                self.apply();
+            }
+            Event::DataAtIngress(link) => {
+                transit.data_at_ingress(link);
+                self.apply();
+            }
             Event::Core(event) => {
-                self.core.happen(self.now, event, &mut self.context);
+                transit.core.happen(now, event, &mut transit.context);
                 self.apply();
             }
             Event::SenderTimer(index) => {
-                if let Some(before) = self.hosts.sender_timer(self.now, index, &mut self.context) {
-                    self.transmit(index, &before);
-                }
+                let before = transit.hosts.sender_timer(now, index, &mut transit.context);
+                before.iter().for_each(|before| transit.transmit(index, before));
             }
             Event::Release(index) => {
-                if let Some(before) = self.hosts.release(self.now, index, &mut self.context) {
-                    self.transmit(index, &before);
-                }
+                let before = transit.hosts.release(now, index, &mut transit.context);
+                before.iter().for_each(|before| transit.transmit(index, before));
             }
-            Event::ReceiverTimer(index) => self.receiver_timer(index),
-            Event::Start(index) => self.start(index),
-            Event::NearStackTimer(index) => self.stack_timer((index, NEAR)),
-            Event::FarStackTimer(index) => self.stack_timer((index, FAR)),
-            Event::Write(index) => self.write(index),
-            Event::Notice(slot) => self.notice(slot),
-            Event::Cross(index) => self.cross_sends(index),
-            Event::Cell(index) => self.cell(index),
+            Event::ReceiverTimer(index) => {
+                let ack = transit.hosts.receiver_timer(now, index, &mut transit.context);
+                transit.emit_ack(ack);
+            }
+            Event::Start(index) => endpoints.start(index, transit),
+            Event::NearStackTimer(index) => endpoints.stack_timer((index, NEAR), transit),
+            Event::FarStackTimer(index) => endpoints.stack_timer((index, FAR), transit),
+            Event::Write(index) => transit.write(index),
+            Event::Notice(slot) => transit.notice(slot),
+            Event::Cross(index) => {
+                transit.cross_sends(index);
+                self.apply();
+            }
+            Event::Cell(index) => endpoints.cell(index, transit),
             Event::CrossArrived(side) => {
-                self.access.cross.arrived(self.now, side, &mut self.context.recorder);
+                transit.access.cross.arrived(now, side, &mut transit.context.recorder);
             }
-            Event::Demand(source) => self.connect(source),
-            Event::Sample => self.sample(),
-            Event::Occupancy => self.note_occupancy(),
+            Event::Demand(source) => endpoints.connect(source, transit),
+            Event::Sample => {
+                self.looks.sample(&mut transit.hosts, &transit.core, &mut transit.context);
+            }
+            Event::Occupancy => {
+                self.looks.note_occupancy(&mut transit.core, &mut transit.context);
+            }
             Event::Keep => self.keep(),
             Event::WarmedUp => {
-                self.measured_from = self.now;
-                self.warm = true;
-                self.context.ahead.lasts_until(self.end.before());
-                self.hosts.demands.warmed_up(self.now);
-                self.hosts.flows.iter_mut().for_each(Flow::warmed_up);
-                self.core.warmed_up(self.now);
+                let Transit { context, hosts, core, .. } = transit;
+                context.phase = RunPhase::Measured { from: now };
+                context.ahead.lasts_until(self.course.end().before());
+                hosts.demands.warmed_up(now);
+                hosts.flows.iter_mut().for_each(Flow::warmed_up);
+                core.warmed_up(now);
             }
+        }
+    }
+
+    /// Deals with what the optical network has brought about.
+    #[inline]
+    fn apply(&mut self) {
+        if !self.transit.core.effects().is_empty() {
+            self.transit.apply_effects();
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use burstlab_tcp::Notice;
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// A message to a sender.
@@ -46,9 +46,16 @@ pub(super) struct Notices {
     losses: BTreeSet<(u32, Time, u32)>,
     pub(super) sent: u64,
     pub(super) lost: u64,
+    /// Of a message that crosses an access link as a packet.
+    pub(super) size: Bytes,
 }
 
 impl Notices {
+    /// Messages of this size.
+    pub(super) fn of(size: Bytes) -> Self {
+        Self { size, ..Self::default() }
+    }
+
     /// Keeps a message; returns its slot.
     pub(super) fn keep(&mut self, message: Message) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {

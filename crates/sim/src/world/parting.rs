@@ -13,7 +13,7 @@ impl World {
     /// whether the run goes on.
     pub(crate) fn advance_before(&mut self, at: Time, mut count: u32) -> (bool, bool) {
         while count > 0 {
-            if self.context.queue.next_at().is_none_or(|next| next >= at) {
+            if self.transit.context.queue.next_at().is_none_or(|next| next >= at) {
                 return (false, true);
             }
             if !self.advance(1) {
@@ -26,40 +26,40 @@ impl World {
 
     /// Whether no burst that `surgery` names was decided yet.
     pub(crate) fn is_before(&self, surgery: &Surgery) -> bool {
-        self.core.is_before(surgery)
+        self.transit.core.is_before(surgery)
     }
 
     /// Bursts numbered so far: all; on a path those each way.
     pub(crate) fn numbered(&self) -> [u64; 2] {
-        self.core.numbered()
+        self.transit.core.numbered()
     }
 
     /// The time.
     pub(crate) fn now(&self) -> Time {
-        self.now
+        self.transit.context.now
     }
 
     /// The operations that are asked for.
     pub(crate) fn surgery(&self) -> &Surgery {
-        &self.context.surgery
+        &self.transit.context.surgery
     }
 
     /// From now on these operations are asked for.
     pub(crate) fn operate(&mut self, surgery: Surgery) {
-        if let Some(kept) = self.kept() {
+        if let Some(kept) = self.last_burst.kept() {
             kept.operate(surgery.clone());
         }
-        self.context.surgery = surgery;
+        self.transit.context.surgery = surgery;
     }
 
     /// Notes from now on which bursts are lost.
     pub(crate) fn note_losses(&mut self) {
-        self.context.surgery.note_losses();
+        self.transit.context.surgery.note_losses();
     }
 
     /// Hands over the losses that were noted.
     pub(crate) fn take_losses(&mut self) -> Vec<LostBurst> {
-        self.context.surgery.take_losses()
+        self.transit.context.surgery.take_losses()
     }
 
     /// Records tables from now on: packets that are on their way have no row. Hosts that are ahead
@@ -68,35 +68,32 @@ impl World {
     pub(crate) fn trace_from_here(&mut self, trace: Trace) {
         if trace != Trace::default() {
             self.keep_to_the_clock();
-            self.context.ahead.stop();
+            self.transit.context.ahead.stop();
         }
-        self.context.recorder = Recorder::new(trace);
+        self.transit.context.recorder = Recorder::new(trace);
     }
 
     /// Ends the run at `at`, if it would go on: what is measured is measured until then, and what
     /// would happen then does not.
     pub(crate) fn end_at(&mut self, at: Time) {
-        if let Some(kept) = self.kept() {
+        if let Some(kept) = self.last_burst.kept() {
             kept.end_at(at);
         }
-        if at <= self.end {
-            self.drain = None;
-        }
-        self.end = self.end.min(at);
-        self.context.ahead.lasts_no_longer(at.before());
+        self.course.end_at(at);
+        self.transit.context.ahead.lasts_no_longer(at.before());
     }
 
     /// How far each connection has come, by number.
     pub(crate) fn reached(&self) -> Vec<Progress> {
-        let now = self.now;
-        let live = self.hosts.live().map(|flow| Progress {
+        let now = self.now();
+        let live = self.transit.hosts.live().map(|flow| Progress {
             id: flow.id,
             started_ps: flow.near.start().as_ps(),
             bytes: flow.in_order(),
             until_ps: flow.bytes.map(|_| flow.far.received().unwrap_or(now).as_ps()),
             whole: flow.far.received().is_some(),
         });
-        let mut all: Vec<Progress> = live.chain(self.hosts.demands.gone_by()).collect();
+        let mut all: Vec<Progress> = live.chain(self.transit.hosts.demands.gone_by()).collect();
         all.sort_unstable_by_key(|one| one.id);
         all
     }

@@ -1,37 +1,41 @@
 //! What a run leaves: its numbers and its tables.
 
-use crate::world::core::Network;
 use burstlab_units::Span;
 
-use super::{World, totals};
-use crate::measure::{DemandSummary, Piece, Summary};
+use super::World;
+use super::core::{Network, UnderWay};
+use super::course::Course;
+use super::dead::Dead;
+use super::hosts::Flow;
+use super::looks::Looks;
+use super::totals;
+use super::transit::Transit;
+use crate::measure::{DemandSummary, FlowSummary, Piece, Summary};
+
+/// What to do about transfers of which none would end in a longer run.
+const REPORT: &str = "no longer run would end them";
 
 impl World {
     /// Sets the rows of a chunk of the tables.
     pub(crate) fn set_chunk(&mut self, rows: u32) {
-        self.context.recorder.set_chunk(rows);
-        self.hosts.demands.set_chunk(rows);
-        self.occupancy.set_chunk(rows);
+        self.transit.context.recorder.set_chunk(rows);
+        self.transit.hosts.demands.set_chunk(rows);
+        self.looks.set_chunk(rows);
     }
 
     /// Rows of tables that were not handed over.
     pub(crate) fn held_rows(&self) -> u64 {
-        self.context.recorder.held() + self.hosts.demands.held() + self.occupancy.held()
+        let Transit { context, hosts, .. } = &self.transit;
+        context.recorder.held() + hosts.demands.held() + self.looks.held()
     }
 
     /// Hands over the chunks of the tables that are full and final.
     pub(crate) fn drain(&mut self) -> Vec<Piece> {
-        let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
-        tables.extend(self.hosts.demands.drain(self.core.graph()));
-        tables.extend(self.occupancy.drain(self.core.graph()));
+        let Transit { context, hosts, core, .. } = &mut self.transit;
+        let mut tables: Vec<Piece> = context.recorder.drain(context.now).collect();
+        tables.extend(hosts.demands.drain(core.graph()));
+        tables.extend(self.looks.drain(core));
         tables
-    }
-
-    /// One digest of all that happened.
-    fn gather_digests(&mut self) {
-        let mut flows = self.hosts.demands.digest.clone();
-        self.hosts.live().for_each(|flow| flows.absorb(flow.near.digest()));
-        self.context.digest = self.context.digest.with(&flows);
     }
 
     /// The numbers of the run so far, of so many flows at most, and its tables.
@@ -40,67 +44,154 @@ impl World {
         random: (u64, u64),
         interrupted: bool,
         most: usize,
+        warnings: Vec<String>,
+    ) -> (Summary, Vec<Piece>) {
+        let alone = self.outside.is_none();
+        let Self { transit, course, looks, .. } = self;
+        Report { transit, course, looks, alone }.finish(random, interrupted, most, warnings)
+    }
+}
+
+/// A run that is reported.
+struct Report<'a> {
+    transit: &'a mut Transit,
+    course: &'a Course,
+    looks: &'a mut Looks,
+    /// Whether no program outside the run acts.
+    alone: bool,
+}
+
+impl Report<'_> {
+    fn finish(
+        mut self,
+        random: (u64, u64),
+        interrupted: bool,
+        most: usize,
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
-        warnings.extend(first_of_each_list(&self.core.unmet()));
-        warnings.extend(first_of_each_list(&self.access.unmet()));
-        let measured = self.measured_span();
-        let under_way = self.core.under_way(self.last_instant());
-        let counters = totals::counters(self, &under_way);
+        let Transit { context, access, core, .. } = &*self.transit;
+        warnings.extend(first_of_each_list(&core.unmet()));
+        warnings.extend(first_of_each_list(&access.unmet()));
+        let (now, measured) = (context.now, context.phase.span(context.now));
+        let under_way = core.under_way(self.course.last_instant(now));
+        let counters = totals::counters(self.transit, self.course.events(), &under_way);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
-            self.context.digest.add(self.now, 4, word);
+            self.transit.context.digest.add(now, 4, word);
         }
         let demand = self.close_demands(measured);
-        let flows = self.flow_summaries(measured, most, &under_way.early_of);
-        let dead = self.dead();
+        let flows = self.flow_summaries(measured, most, &under_way);
+        let dead = Dead::of(&self.transit.hosts, self.alone);
         warnings.extend(dead.ended());
         warnings.extend(dead.flows());
-        warnings.extend(self.censored(flows.len(), &demand));
+        warnings.extend(self.censored(flows.len(), &demand, &dead));
+        let Transit { context, hosts, access, core } = self.transit;
+        let cells = || access.wireless.summaries();
         let mut summary = Summary {
             seed: random.0,
             replication: random.1,
-            simulated_s: self.now.as_secs_f64(),
+            simulated_s: now.as_secs_f64(),
             measured_s: measured.as_secs_f64(),
-            fingerprint: self.context.digest.hex(),
+            fingerprint: context.digest.hex(),
             interrupted,
             warnings,
             events_per_packet: over(counters.events, counters.packets_delivered),
-            packets_per_burst: self
-                .core
-                .per_burst(counters.packets_crossed, counters.bursts_delivered),
+            packets_per_burst: core.per_burst(counters.packets_crossed, counters.bursts_delivered),
             counters,
             flows,
             network: None,
             ops: None,
-            wlan: self.wlan_summaries(),
+            wlan: self.course.measured().map_or_else(cells, |measured| measured.wlan.clone()),
             demand,
-            surgery: self.core.surgery(&self.context.surgery),
+            surgery: core.surgery(&context.surgery),
             stacks: Vec::new(),
         };
-        let core = self.core.report(self.now, measured, &under_way, &mut self.context.recorder);
-        (summary.network, summary.ops) = (core.network, core.ops);
-        summary.warnings.extend(core.warnings);
-        let mut tables = core.tables;
-        let sampled = !self.sample_every.is_zero();
-        tables.extend(self.hosts.demands.take_tables(self.core.graph(), sampled));
-        tables.extend(self.take_occupancy());
-        let recorder = std::mem::take(&mut self.context.recorder);
-        tables.splice(0..0, recorder.finish(self.now, summary.network.is_some()));
+        let report = core.report(now, measured, &under_way, &mut context.recorder);
+        (summary.network, summary.ops) = (report.network, report.ops);
+        summary.warnings.extend(report.warnings);
+        let mut tables = report.tables;
+        tables.extend(self.looks.take_tables(hosts, core));
+        let recorder = std::mem::take(&mut context.recorder);
+        tables.splice(0..0, recorder.finish(now, summary.network.is_some()));
         (summary, tables)
+    }
+
+    /// One digest of all that happened.
+    fn gather_digests(&mut self) {
+        let Transit { context, hosts, .. } = &mut *self.transit;
+        let mut flows = hosts.demands.digest.clone();
+        hosts.live().for_each(|flow| flows.absorb(flow.near.digest()));
+        context.digest = context.digest.with(&flows);
     }
 
     /// At the end of the run: connections under way leave their rows too. Returns what the demands
     /// achieved.
     fn close_demands(&mut self, measured: Span) -> Vec<DemandSummary> {
-        if !self.hosts.demands.any() {
+        if !self.transit.hosts.demands.any() {
             return Vec::new();
         }
-        for slot in 0..self.hosts.flows.len() as u32 {
-            self.leave_row(slot);
+        for slot in 0..self.transit.hosts.flows.len() as u32 {
+            self.transit.leave_row(slot);
         }
-        self.hosts.demands.summaries(self.now, measured)
+        self.transit.hosts.demands.summaries(self.transit.context.now, measured)
+    }
+
+    /// The numbers of the first flows that the scenario lists, of which so much time was measured.
+    /// Bursts that were counted too early are not among theirs.
+    fn flow_summaries(&self, span: Span, most: usize, under_way: &UnderWay) -> Vec<FlowSummary> {
+        let (listed, early) = (self.transit.hosts.listed().take(most), &under_way.early_of);
+        // A flow that is listed keeps the slot of its number.
+        let bursts = |flow: &Flow| {
+            let carried = self.transit.core.bursts_of(flow.id);
+            let before = |number: u32| early.partition_point(|&other| other < number) as u64;
+            let early = before(flow.id + 1) - before(flow.id);
+            (carried.bursts - early, carried.lost)
+        };
+        match self.course.measured() {
+            None => listed.map(|flow| flow.summary(&flow.achieved(span), bursts(flow))).collect(),
+            Some(measured) => {
+                let flows = listed.zip(&measured.flows);
+                flows.map(|(flow, achieved)| flow.summary(achieved, bursts(flow))).collect()
+            }
+        }
+    }
+
+    /// What the end of the run left undone, and whether the numbers of `told` flows are not all.
+    fn censored(&self, told: usize, demands: &[DemandSummary], dead: &Dead<'_>) -> Vec<String> {
+        let fix = match self.course.has_drain() {
+            false => "write run.drain, so that they end",
+            true => "write a longer run.drain",
+        };
+        let unended = demands.iter().enumerate().filter(|(_, demand)| demand.censored > 0);
+        let of_demands = unended.map(|(number, demand)| {
+            let fix = if dead.is_demand(number, demand) { REPORT } else { fix };
+            let DemandSummary { label, censored, cohort, .. } = demand;
+            format!(
+                "demand {label}: {censored} of the {cohort} connections that began in the measured \
+                 time were not received at the end, and their completion times are unknown: no \
+                 mean is told, and no percentile that they could change; {fix}"
+            )
+        });
+        let (mut all, mut finite, mut open) = (0, 0, 0);
+        for flow in self.transit.hosts.listed() {
+            all += 1;
+            finite += usize::from(flow.bytes.is_some());
+            open += usize::from(flow.bytes.is_some() && flow.far.received().is_none());
+        }
+        let fix = if open == dead.transfers() { REPORT } else { fix };
+        let of_flows = (open > 0).then(|| {
+            format!(
+                "flows: {open} of {finite} finite transfers were not received at the end; {fix}"
+            )
+        });
+        let of_rest = (told < all).then(|| {
+            format!(
+                "flows: the run was stopped, and the numbers of the first {told} of {all} flows \
+                 are told; the totals are those of all"
+            )
+        });
+        of_demands.chain(of_flows).chain(of_rest).collect()
     }
 }
 

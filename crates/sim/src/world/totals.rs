@@ -1,15 +1,19 @@
 //! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
 
-use super::World;
 use super::core::{Network, UnderWay};
+use super::transit::Transit;
 use crate::measure::Counters;
 
 /// The totals, with what is under way in the mesh, if there is one.
-pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
-    let (access, cross) = (&world.access, &world.access.cross);
-    let mut all = world.hosts.demands.gone.clone();
-    world.hosts.live().for_each(|flow| all.add(&flow.tally()));
-    let core = world.core.totals(under_way);
+pub(super) fn counters(
+    transit: &Transit,
+    [events, core_events]: [u64; 2],
+    under_way: &UnderWay,
+) -> Counters {
+    let (access, cross) = (&transit.access, &transit.access.cross);
+    let mut all = transit.hosts.demands.gone.clone();
+    transit.hosts.live().for_each(|flow| all.add(&flow.tally()));
+    let core = transit.core.totals(under_way);
     let (in_bursts, batches, on_links) = (core.in_flight, core.batches, access.in_flight());
     let (on_air, [down, up]) = (access.wireless.in_flight(), access.wireless.kept());
     let link_lost = access.losses.lost;
@@ -46,8 +50,8 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
         access_offered: all.sent - up + reached_egress + cross.on_access(),
         access_lost: access.sender_drops + access.receiver_drops + cross.lost,
         access_link_lost: link_lost.iter().sum::<u64>() + cross.link_lost,
-        notices_sent: world.context.notices.sent,
-        notices_lost: world.context.notices.lost,
+        notices_sent: transit.context.notices.sent,
+        notices_lost: transit.context.notices.lost,
         batches_sent: arrived.batches,
         batches_delivered: batches.delivered.batches,
         batches_lost: batches.lost.batches,
@@ -60,7 +64,7 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
         batch_bytes_delivered: batches.delivered.bytes,
         batch_bytes_lost: batches.lost.bytes,
         batch_bytes_in_flight: waiting.bytes,
-        events: world.events,
-        core_events: world.core_events,
+        events,
+        core_events,
     }
 }

@@ -1,89 +1,215 @@
-//! Where packets pass from one room to the next: from a host to its access link, from there to the
-//! optical network, and back. What a packet does at a host may be done ahead of the clock: as it
-//! leaves its burst, at the time it will be there, where nothing else can happen to that host
-//! before.
+//! Packets between hosts and the optical network: from a host to its access link, from there to an
+//! edge, and from an edge to the link of the other host. What a packet does at a host may be done
+//! ahead of the clock: as it leaves its burst, at the time it will be there, where nothing else can
+//! happen to that host before.
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
-use super::World;
-use super::access::Hop;
-use super::core::{Effect, Expected, Network, Payload};
+use super::access::{Access, AirLoss, Hop};
+use super::context::Context;
+use super::core::{Address, Core, Expected, Network};
 use super::events::Event;
+use super::hosts::{FAR, Hosts, NEAR};
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::tie_key::TieKey;
-use super::train::{Timed, TimedTrain, Train};
 use crate::measure::loss::{Loss, LossCause};
-use crate::measure::{PacketCause, SenderBefore, SentRow};
+use crate::measure::{PacketCause, SenderBefore};
 
-/// ACKs of a set that an edge node writes: one that may be new to the sender, and three that repeat
-/// it.
-const ACKS: usize = 4;
+/// The rooms, and what passes between them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Transit {
+    pub(super) context: Context,
+    pub(super) hosts: Hosts,
+    pub(super) access: Access,
+    pub(super) core: Core,
+}
 
-impl World {
-    /// The sender's access link of the flow in slot `flow`.
-    #[inline]
-    pub(super) fn near_link(&self, flow: u32) -> u32 {
-        if self.access.shared {
-            self.access.own_lane(flow).unwrap_or(self.hosts.flows[flow as usize].from)
-        } else {
-            flow
-        }
+impl Transit {
+    /// Tells the network of the flow in a slot.
+    pub(super) fn register(&mut self, slot: u32) {
+        let flow = &self.hosts.flows[slot as usize];
+        let (class, listens) = (flow.kind.class, flow.kind.listens);
+        let (id, key, from, to) = (flow.id, flow.key, flow.from, flow.to);
+        let address = Address { id, key, from, to, class, listens, back: flow.goes_back() };
+        self.core.flows().register(slot, address);
     }
 
-    /// The receiver's access link of the flow in slot `flow`.
-    #[inline]
-    pub(super) fn far_link(&self, flow: u32) -> u32 {
-        if self.access.shared {
-            self.access.own_lane(flow).unwrap_or(self.hosts.flows[flow as usize].to)
-        } else {
-            flow
-        }
+    /// The application of a flow writes.
+    pub(super) fn write(&mut self, index: u32) {
+        let before = self.hosts.write(self.context.now, index, &self.context);
+        self.has_written(index, &before);
     }
 
-    /// Puts what a sender sends on its access link; what it was `before` is for the ledger.
+    /// The application of a flow has written: the network learns how much there is of it, what the
+    /// sender lets go is sent, and the next write is queued.
+    pub(super) fn has_written(&mut self, index: u32, before: &SenderBefore) {
+        let limit = self.hosts.flows[index as usize].near.sender().limit();
+        self.core.flows().supply(index, limit);
+        self.transmit(index, before);
+        self.hosts.schedule_write(self.context.now, index, &mut self.context);
+    }
+
+    /// A connection leaves its row and frees its slot.
+    pub(super) fn retire(&mut self, slot: u32) {
+        self.leave_row(slot);
+        if self.context.phase.since().is_some() {
+            self.core.connection(self.core.bursts_of(slot));
+        }
+        self.hosts.vacate(slot);
+        self.core.flows().vacate(slot);
+    }
+
+    /// A connection leaves its row.
+    pub(super) fn leave_row(&mut self, slot: u32) {
+        let carried = self.core.bursts_of(slot);
+        self.hosts.leave_row(slot, (carried.bursts, carried.lost), &self.context);
+    }
+
+    /// A message reaches the sender's access link, or the sender itself.
+    pub(super) fn notice(&mut self, slot: u32) {
+        let (mut message, now) = (self.context.notices.take(slot), self.context.now);
+        let index = message.flow;
+        if self.hosts.flows[index as usize].id != message.id {
+            return;
+        }
+        if !message.in_band {
+            let before = self.hosts.notice(now, &message, &mut self.context);
+            return self.transmit(index, &before);
+        }
+        let (link, size) = (self.link(index, Hop::Near), self.context.notices.size);
+        let lost = self.loses(now, index, (Hop::Near, link));
+        let sent = if lost { None } else { self.access.ack_down_wire(index, link).send(now, size) };
+        let Some(at) = sent else {
+            self.context.notices.lost += 1;
+            return;
+        };
+        (message.in_band, message.at) = (false, at);
+        let slot = self.context.notices.keep(message);
+        self.context.queue.push(at, Rank::Arrival, Event::Notice(slot));
+    }
+
+    /// The flow of the other direction, if the connection of a flow has data in both.
+    #[inline(always)]
+    pub(super) fn reverse_flow(&self, flow: u32) -> Option<u32> {
+        // Most worlds have none, and need not look at the flow.
+        if self.access.goes_one_way() {
+            return None;
+        }
+        self.hosts.flows[flow as usize].reverse_flow()
+    }
+
+    /// The access link of a flow on the side of its sender, or of its receiver.
+    #[inline]
+    pub(super) fn link(&self, flow: u32, hop: Hop) -> u32 {
+        if !self.access.shared {
+            return flow;
+        }
+        self.access.own_lane(flow).unwrap_or_else(|| {
+            let flow = &self.hosts.flows[flow as usize];
+            if hop == Hop::Near { flow.from } else { flow.to }
+        })
+    }
+
+    /// Whether an access link loses what belongs to a flow and is handed to it.
+    #[inline(always)]
+    pub(super) fn loses(&mut self, now: Time, flow: u32, at: (Hop, u32)) -> bool {
+        let hosts = &self.hosts;
+        !self.access.losses.are_none()
+            && self.access.loses(now, flow, at, |link| hosts.flows[link as usize].key)
+    }
+
+    /// An access link, or a script before it, has lost a data packet.
+    #[cold]
+    fn lose(&mut self, now: Time, packet: &DataPacket, cause: LossCause) {
+        self.access.count_lost(cause);
+        let loss = Loss::at_access(cause, now);
+        self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+        self.context.recorder.lost(packet.row, PacketCause::at_access(cause));
+    }
+
+    /// The same of an ACK.
+    #[cold]
+    pub(super) fn lose_ack(&mut self, packet: &AckPacket, cause: PacketCause) {
+        self.hosts.flow(packet.flow).lose_acks(packet, 1);
+        self.context.recorder.lost(packet.row, cause);
+    }
+
+    /// Puts what a sender sends on its access link, each segment with the ACK of the other
+    /// direction if there is one; what the sender was `before` is for the ledger.
     #[inline]
     pub(super) fn transmit(&mut self, index: u32, before: &SenderBefore) {
         if self.reverse_flow(index).is_some() {
-            return self.transmit_two_way(index, before);
+            return self.transmit_as::<true>(index, before);
         }
-        let link = self.near_link(index);
-        let now = self.now;
+        self.transmit_as::<false>(index, before);
+    }
+
+    #[inline(always)]
+    fn transmit_as<const TWO_WAY: bool>(&mut self, index: u32, before: &SenderBefore) {
+        let (now, link) = (self.context.now, self.link(index, Hop::Near));
         let mut sending = std::mem::take(&mut self.hosts.sending);
         self.context.work += sending.len() as u32;
-        for sent in sending.drain(..) {
+        for mut sent in sending.drain(..) {
+            let ack = if TWO_WAY { self.hosts.piggyback(now, index, &mut sent) } else { None };
             let packet = self.hosts.packet(now, index, (&sent, before), &mut self.context);
-            if self.access.wireless.has(index, 0) {
-                self.on_air((Packet::Data(packet), 0), false);
-            } else {
-                self.send(now, link, packet);
+            if let Some(ack) = ack {
+                self.hosts.load(&packet, &ack, &mut self.context);
             }
+            self.leave(now, link, packet);
         }
         self.hosts.sending = sending;
         self.hosts.has_sent(now, index, &mut self.context);
+    }
+
+    /// A data packet leaves its host: on the air, or on the host's link.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, now: Time, link: u32, packet: DataPacket) {
+        if self.access.wireless.has(packet.flow, NEAR) {
+            self.on_air((Packet::Data(packet), NEAR), false);
+        } else {
+            self.send(now, link, packet);
+        }
+    }
+
+    /// A packet for a station (`down`) has come to its base station, or one of its own leaves it.
+    /// The station is the sender of the packet's flow (0), or its receiver (1).
+    pub(super) fn on_air(&mut self, what: (Packet, usize), down: bool) {
+        let offered = self.access.wireless.offer(self.context.now, what, down, &mut self.context);
+        if let Err(lost) = offered {
+            self.lost_on_air(&lost);
+        }
+    }
+
+    /// A cell has lost a packet.
+    pub(super) fn lost_on_air(&mut self, lost: &AirLoss) {
+        let now = self.context.now;
+        let note = match &lost.packet {
+            Packet::Data(packet) => {
+                self.lose(now, packet, lost.cause);
+                (6, packet.seq)
+            }
+            Packet::Ack(packet) => {
+                self.lose_ack(packet, PacketCause::at_access(lost.cause));
+                (7, packet.next)
+            }
+        };
+        self.hosts.flow(lost.packet.flow()).near.note(now, note.0, note.1);
     }
 
     /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
         if self.access.departures[0].takes(packet.flow) {
-            let loss = Loss::at_access(LossCause::Scripted, now);
-            self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
-            self.context.recorder.lost(packet.row, PacketCause::Scripted);
-            return;
+            return self.lose(now, &packet, LossCause::Scripted);
         }
-        if self.is_lossy() && self.link_takes(now, &packet, (Hop::Near, link)) {
-            self.lose_on_link(now, &packet, Hop::Near);
-            return;
+        if self.loses(now, packet.flow, (Hop::Near, link)) {
+            return self.lose(now, &packet, LossCause::SenderLink);
         }
         let wire = self.access.data_up_wire(packet.flow, link);
         let Some(at) = wire.send(now, packet.bytes()) else {
-            let loss = Loss::at_access(LossCause::SenderAccess, now);
-            self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
-            self.access.sender_drops += 1;
-            self.context.recorder.lost(packet.row, PacketCause::Overflow);
-            return;
+            return self.lose(now, &packet, LossCause::SenderAccess);
         };
         if let Some(chance) = wire.chance() {
             wire.settle(self.hosts.draws_mark(chance, &packet));
@@ -95,65 +221,25 @@ impl World {
         }
     }
 
+    /// A data packet is at its first edge node.
     #[inline]
     pub(super) fn data_at_ingress(&mut self, link: u32) {
         let event = Event::DataAtIngress(link);
         let packet = self.access.data_up[link as usize].lane.pop(&mut self.context.queue, event);
-        self.core.data_arrives(self.now, packet, &mut self.context);
-        self.apply();
-    }
-
-    /// Data packets leave the fibres: each goes on its receiver's link.
-    pub(super) fn data_land(&mut self, mut trains: &[impl Timed<DataPacket>]) {
-        while let Some((next, others)) = trains.split_first() {
-            let done = self.receive_run(trains);
-            trains = if done > 0 { &trains[done..] } else { others };
-            let (train, (at, gap)) = (next.train(), next.ready(self.now));
-            match done {
-                0 if train.first.is_of_batch() => {}
-                0 if train.first.is_cross() => {
-                    self.access.cross.leave(self.now, train, &mut self.context.recorder);
-                }
-                0 => {
-                    let each = TimedTrain { train: *train, at, gap };
-                    let packets = (0..).zip(train.packets());
-                    packets.for_each(|(number, one)| self.data_on_link(each.at(number), one));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// ACKs leave the fibres: each goes on its sender's link.
-    pub(super) fn acks_land(&mut self, mut trains: &[impl Timed<AckPacket>]) {
-        while let Some((next, others)) = trains.split_first() {
-            let done = self.hear_run(trains);
-            trains = if done > 0 { &trains[done..] } else { others };
-            if done == 0 {
-                let (train, (at, gap)) = (next.train(), next.ready(self.now));
-                let each = TimedTrain { train: *train, at, gap };
-                let acks = (0..).zip(train.packets());
-                acks.for_each(|(number, one)| self.ack_on_link(each.at(number), one));
-            }
-        }
+        self.core.data_arrives(self.context.now, packet, &mut self.context);
     }
 
     /// Puts a packet on its receiver's link at `out`, which may be ahead of the clock.
     #[inline]
     pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
         self.context.recorder.crossed(packet.row, out);
-        let link = self.far_link(packet.flow);
-        if self.is_lossy() && self.link_takes(out, &packet, (Hop::Far, link)) {
-            self.lose_on_link(out, &packet, Hop::Far);
-            return;
+        let link = self.link(packet.flow, Hop::Far);
+        if self.loses(out, packet.flow, (Hop::Far, link)) {
+            return self.lose(out, &packet, LossCause::ReceiverLink);
         }
         let wire = self.access.data_down_wire(packet.flow, link);
         let Some(at) = wire.send(out, packet.bytes()) else {
-            let loss = Loss::at_access(LossCause::ReceiverAccess, out);
-            self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
-            self.access.receiver_drops += 1;
-            self.context.recorder.lost(packet.row, PacketCause::Overflow);
-            return;
+            return self.lose(out, &packet, LossCause::ReceiverAccess);
         };
         if let Some(chance) = wire.chance() {
             wire.settle(self.hosts.draws_mark(chance, &packet));
@@ -172,67 +258,20 @@ impl World {
         self.access.data_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
+    /// A data packet is at its receiver, or at the base station of it: returns it, unless it is
+    /// received with those behind it, or has to go over the air.
     #[inline]
-    pub(super) fn data_at_receiver(&mut self, link: u32) {
+    pub(super) fn data_at_receiver(&mut self, link: u32) -> Option<DataPacket> {
         if self.receive_those_behind(link) {
-            return;
+            return None;
         }
         let event = Event::DataAtReceiver(link);
         let packet = self.access.data_down[link as usize].lane.pop(&mut self.context.queue, event);
-        if self.access.wireless.has(packet.flow, 1) {
-            self.on_air((Packet::Data(packet), 1), true);
-        } else {
-            self.receive(&packet);
+        if self.access.wireless.has(packet.flow, FAR) {
+            self.on_air((Packet::Data(packet), FAR), true);
+            return None;
         }
-    }
-
-    /// A data packet is at its receiver: it is received with those behind it on the link, as far
-    /// as they may be ahead of the clock. Returns whether it is.
-    #[inline]
-    fn receive_those_behind(&mut self, link: u32) -> bool {
-        if !self.context.ahead.is_any() {
-            return false;
-        }
-        let count = match self.hosts.flows[link as usize].far.receiver().has_options() {
-            true => self.receive_in_front(link),
-            false => self.receive_lane(link),
-        };
-        if count > 0 {
-            self.context.work += count;
-            let lane = &self.access.data_down[link as usize].lane;
-            lane.announce(&mut self.context.queue, Event::DataAtReceiver(link));
-        }
-        count > 0
-    }
-
-    fn receive_lane(&mut self, link: u32) -> u32 {
-        let mut count = 0;
-        while let Some((at, &packet)) = self.access.data_down[link as usize].lane.front()
-            && self.receive_one(at, &packet)
-        {
-            self.access.data_down[link as usize].lane.take();
-            count += 1;
-        }
-        count
-    }
-
-    /// A data packet is at its receiver.
-    #[inline(always)]
-    pub(super) fn receive(&mut self, packet: &DataPacket) {
-        if self.hosts.has_stack(packet.flow) {
-            return self.stack_hears(&Packet::Data(*packet));
-        }
-        if let Some(other) = self.reverse_flow(packet.flow) {
-            return self.receive_two_way(packet, other);
-        }
-        let ack = self.hosts.receive(self.now, packet, &mut self.context);
-        self.emit_ack(ack);
-    }
-
-    /// The delayed ACK of a flow may be due.
-    pub(super) fn receiver_timer(&mut self, index: u32) {
-        let ack = self.hosts.receiver_timer(self.now, index, &mut self.context);
-        self.emit_ack(ack);
+        Some(packet)
     }
 
     /// A receiver sends an ACK now, if there is one, and those behind it.
@@ -249,39 +288,26 @@ impl World {
 
     #[inline]
     fn answer_one(&mut self, ack: AckPacket) {
-        if self.access.wireless.has(ack.flow, 1) {
-            self.hosts.flow(ack.flow).far.sends(1);
-            self.on_air((Packet::Ack(ack), 1), false);
+        self.hosts.flow(ack.flow).far.sends(1);
+        if self.access.wireless.has(ack.flow, FAR) {
+            self.on_air((Packet::Ack(ack), FAR), false);
         } else {
-            self.acknowledge(self.now, ack);
+            self.ack_on_wire(self.context.now, ack);
         }
     }
 
-    /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
-    #[inline]
-    fn acknowledge(&mut self, now: Time, packet: AckPacket) {
-        self.hosts.flow(packet.flow).far.sends(1);
-        self.ack_on_wire(now, packet);
-    }
-
-    /// Puts an ACK that is counted on its access link.
+    /// Puts an ACK that is counted on its access link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
-        let link = self.far_link(packet.flow);
+        let link = self.link(packet.flow, Hop::Far);
         if self.access.departures[1].takes(packet.flow) {
-            self.hosts.flow(packet.flow).counted.acks_lost += 1;
-            self.context.recorder.lost(packet.row, PacketCause::Scripted);
-            return;
+            return self.lose_ack(&packet, PacketCause::Scripted);
         }
-        if self.is_lossy() && self.link_takes(now, &packet, (Hop::Far, link)) {
-            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
-            self.context.recorder.lost(packet.row, PacketCause::Link);
-            return;
+        if self.loses(now, packet.flow, (Hop::Far, link)) {
+            return self.lose_ack(&packet, PacketCause::Link);
         }
         let Some(at) = self.access.ack_up_wire(packet.flow, link).send(now, packet.bytes()) else {
-            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
-            self.context.recorder.lost(packet.row, PacketCause::Overflow);
-            return;
+            return self.lose_ack(&packet, PacketCause::Overflow);
         };
         match self.core.expects_ack(at, packet, &mut self.context) {
             Expected::Taken => {}
@@ -294,29 +320,25 @@ impl World {
         }
     }
 
+    /// An ACK is at the edge node of its receiver.
     #[inline]
     pub(super) fn ack_at_egress(&mut self, link: u32) {
         let event = Event::AckAtEgress(link);
         let packet = self.access.ack_up[link as usize].lane.pop(&mut self.context.queue, event);
-        self.core.ack_arrives(self.now, packet, &mut self.context);
-        self.apply();
+        self.core.ack_arrives(self.context.now, packet, &mut self.context);
     }
 
     /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
         self.context.recorder.crossed(packet.row, now);
-        let link = self.near_link(packet.flow);
-        if self.is_lossy() && self.link_takes(now, &packet, (Hop::Near, link)) {
-            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
-            self.context.recorder.lost(packet.row, PacketCause::Link);
-            return;
+        let link = self.link(packet.flow, Hop::Near);
+        if self.loses(now, packet.flow, (Hop::Near, link)) {
+            return self.lose_ack(&packet, PacketCause::Link);
         }
         let Some(at) = self.access.ack_down_wire(packet.flow, link).send(now, packet.bytes())
         else {
-            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
-            self.context.recorder.lost(packet.row, PacketCause::Overflow);
-            return;
+            return self.lose_ack(&packet, PacketCause::Overflow);
         };
         let clear = self.access.ack_down[link as usize].lane.is_empty();
         if !(clear && self.hear_one(at, &packet)) {
@@ -332,207 +354,38 @@ impl World {
         self.access.ack_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
-    /// An ACK is at its sender, or at the base station of it.
+    /// An ACK is at its sender, or at the base station of it: returns it, unless it is heard with
+    /// those behind it, or has to go over the air.
     #[inline]
-    pub(super) fn ack_at_sender(&mut self, link: u32) {
+    pub(super) fn ack_at_sender(&mut self, link: u32) -> Option<AckPacket> {
         if self.hear_those_behind(link) {
-            return;
+            return None;
         }
         let event = Event::AckAtSender(link);
         let packet = self.access.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
-        if self.access.wireless.has(packet.flow, 0) {
-            self.on_air((Packet::Ack(packet), 0), true);
-        } else {
-            self.hear(&packet);
+        if self.access.wireless.has(packet.flow, NEAR) {
+            self.on_air((Packet::Ack(packet), NEAR), true);
+            return None;
         }
+        Some(packet)
     }
 
-    /// An ACK is at its sender: it is heard with those behind it on the link, as long as the sender
-    /// goes straight on. Returns whether it is.
-    #[inline]
-    fn hear_those_behind(&mut self, link: u32) -> bool {
-        if !self.context.ahead.is_any() {
-            return false;
+    /// A source of cross-traffic is due: its packet goes over the link it loads, or into the
+    /// optical network.
+    pub(super) fn cross_sends(&mut self, index: u32) {
+        let Self { access, context, .. } = self;
+        let now = context.now;
+        let Some(sent) = access.cross.fire(now, index, context) else { return };
+        if access.cross.across {
+            let to = (sent.ends, sent.class, sent.key);
+            return self.core.cross_arrives(now, sent.packet, to, context);
         }
-        let heard = match self.hosts.flows[link as usize].near.sender().has_options() {
-            true => self.hear_in_front(link),
-            false => self.hear_lane(link),
-        };
-        if heard > 0 {
-            self.context.work += heard;
-            let lane = &self.access.ack_down[link as usize].lane;
-            lane.announce(&mut self.context.queue, Event::AckAtSender(link));
+        let (from, to) = sent.ends;
+        let link = [from, to][sent.side as usize];
+        if access.losses.takes(now, (sent.side, link), u64::from(link)) {
+            return access.cross.loses(&sent, context);
         }
-        heard > 0
-    }
-
-    fn hear_lane(&mut self, link: u32) -> u32 {
-        let mut heard = 0;
-        while let Some((at, &packet)) = self.access.ack_down[link as usize].lane.front()
-            && self.hear_one(at, &packet)
-        {
-            self.access.ack_down[link as usize].lane.take();
-            heard += 1;
-        }
-        heard
-    }
-
-    /// A sender hears an ACK.
-    #[inline(always)]
-    pub(super) fn hear(&mut self, packet: &AckPacket) {
-        if self.hosts.has_stack(packet.flow) {
-            return self.stack_hears(&Packet::Ack(*packet));
-        }
-        let heard = self.hosts.hear(self.now, packet, &mut self.context);
-        if heard.by_edge {
-            self.core.repaired();
-        }
-        self.active -= usize::from(heard.completed);
-        self.transmit(packet.flow, &heard.before);
-        if heard.completed {
-            self.leave(packet.flow);
-        }
-    }
-
-    /// A message reaches the sender's access link, or the sender itself.
-    pub(super) fn notice(&mut self, slot: u32) {
-        let mut message = self.context.notices.take(slot);
-        let index = message.flow;
-        if self.hosts.flows[index as usize].id != message.id {
-            return;
-        }
-        if !message.in_band {
-            let before = self.hosts.notice(self.now, &message, &mut self.context);
-            return self.transmit(index, &before);
-        }
-        let link = self.near_link(index);
-        if self.is_lossy() && self.loses_at(self.now, index, (Hop::Near, link)) {
-            self.context.notices.lost += 1;
-            return;
-        }
-        match self.access.ack_down_wire(index, link).send(self.now, self.notice_size) {
-            Some(at) => {
-                (message.in_band, message.at) = (false, at);
-                let slot = self.context.notices.keep(message);
-                self.context.queue.push(at, Rank::Arrival, Event::Notice(slot));
-            }
-            None => self.context.notices.lost += 1,
-        }
-    }
-
-    /// Deals with what the optical network has brought about: the one place where a landing or a
-    /// loss meets a connection.
-    #[inline]
-    pub(super) fn apply(&mut self) {
-        if !self.core.effects().is_empty() {
-            self.apply_effects();
-        }
-    }
-
-    fn apply_effects(&mut self) {
-        if !self.core.effects().list.is_empty() {
-            let mut list = std::mem::take(&mut self.core.effects().list);
-            list.drain(..).for_each(|effect| self.apply_one(effect));
-            self.core.effects().list = list;
-        }
-        let effects = self.core.effects();
-        if !effects.landing.is_empty() {
-            if !effects.landed.is_empty() {
-                self.land_before();
-            }
-            let mut landing = std::mem::take(&mut self.core.effects().landing);
-            self.data_land(&landing.data.all);
-            self.acks_land(&landing.acks.all);
-            landing.clear();
-            self.core.effects().landing = landing;
-        } else if !effects.landed.is_empty() {
-            self.land();
-        }
-    }
-
-    /// What a burst carried has landed.
-    #[inline(always)]
-    fn land(&mut self) {
-        let mut landed = std::mem::take(&mut self.core.effects().landed);
-        self.data_land(&landed.data);
-        self.acks_land(&landed.acks);
-        landed.clear();
-        self.core.effects().landed = landed;
-    }
-
-    /// The same before others that land ahead of the clock, which is rare.
-    #[cold]
-    fn land_before(&mut self) {
-        self.land();
-    }
-
-    fn apply_one(&mut self, effect: Effect) {
-        match effect {
-            Effect::Lost(payload, loss, cause) => self.lose(payload, loss, cause),
-            Effect::Marked(packet) => {
-                self.hosts.flow(packet.flow).mark(&packet);
-            }
-            Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
-                self.access.cross.leave(at, &Train::one(packet), &mut self.context.recorder);
-            }
-            Effect::Left(at, Packet::Data(packet)) => self.data_on_link(at, packet),
-            Effect::Left(at, Packet::Ack(packet)) => self.ack_home(at, packet),
-            Effect::Acknowledge(flow, number) => self.acknowledge_for(flow, number),
-        }
-    }
-
-    /// Packets are lost in the optical network.
-    fn lose(&mut self, payload: Payload, loss: Loss, cause: PacketCause) {
-        for packet in payload.data.iter().flat_map(|train| train.packets()) {
-            self.context.recorder.lost(packet.row, cause);
-            if !packet.is_cross() {
-                self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
-            }
-        }
-        for train in &payload.acks {
-            let count = u64::from(train.count);
-            self.hosts.flow(train.first.flow).lose_acks(&train.first, count);
-            self.context.recorder.lost(train.first.row, cause);
-        }
-        self.core.reuse(payload);
-    }
-
-    /// An ACK of a receiver is at the edge of its sender at `at`.
-    #[inline]
-    fn ack_home(&mut self, at: Time, packet: AckPacket) {
-        let passed = self.core.passes(at, &packet);
-        if let Some(mut copy) = passed.copy {
-            let flow = self.hosts.flow(packet.flow);
-            let nth = flow.copied(copy.seq);
-            copy.nth = u16::try_from(nth).unwrap_or(u16::MAX);
-            let (none, size) = (f64::NAN, copy.bytes());
-            let sent = Transmission {
-                seq: copy.seq,
-                size,
-                retransmission: true,
-                cwnd: none,
-                ssthresh: none,
-                flags: SegmentFlags::default(),
-            };
-            copy.row = self.context.recorder.sent(at, flow.id, &SentRow::Data(&sent, nth));
-            self.core.sends_copy(at, copy, &mut self.context);
-        }
-        if passed.on {
-            return self.ack_on_link(at, packet);
-        }
-        self.hosts.flow(packet.flow).lose_acks(&packet, 1);
-        self.context.recorder.lost(packet.row, PacketCause::Filtered);
-    }
-
-    /// An edge node writes ACKs for `number` in the name of the receiver of a flow.
-    fn acknowledge_for(&mut self, index: u32, number: u64) {
-        let flow = self.hosts.flow(index);
-        flow.far.sends(ACKS as u64);
-        let (id, size) = (flow.id, flow.far.receiver().ack_size());
-        let ack = Ack { next: number, sack: SackBlocks::NONE, size };
-        for _ in 0..ACKS {
-            let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack, None));
-            self.ack_on_link(self.now, AckPacket::of_edge(index, row, number, size));
-        }
+        let at = access.loaded(sent.side, sent.ends).send(now, sent.packet.bytes());
+        access.cross.loads(at, &sent, context);
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::scenario::{Resolved, Side};
 
 /// A link: on which side, and which of them there.
-pub(in crate::world) type LinkPlace = (Side, u32);
+type LinkPlace = (Side, u32);
 
 /// The links of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub(in crate::world) struct LinkLosses {
 }
 
 /// What a packet does on its flow's links; the flow goes one way.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::world) enum Hop {
     /// Data leave their sender, or ACKs come to it.
     Near,

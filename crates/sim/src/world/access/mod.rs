@@ -4,22 +4,25 @@
 mod backward;
 mod cross;
 mod departures;
+mod directions;
 mod link_losses;
 mod source;
 mod wlan;
 
 use burstlab_kernel::{Lane, RandomSource};
 use burstlab_link::{Room, Wire};
+use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use self::backward::Backward;
 pub(super) use self::cross::Cross;
 use self::departures::Departures;
 pub(super) use self::link_losses::Hop;
-use self::link_losses::{LinkLosses, LinkPlace};
+use self::link_losses::LinkLosses;
 pub(super) use self::source::Source;
 pub(super) use self::wlan::{AirEvent, AirLoss, Wireless};
 use super::packet::{AckPacket, DataPacket};
+use crate::measure::loss::LossCause;
 use crate::scenario::{Resolved, Side};
 
 /// One direction of an access link, and what is on it.
@@ -66,18 +69,6 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// The link that a packet of `flow` is handed to, whose links have these numbers where it goes
-    /// one way.
-    pub(in crate::world) fn link_of(&self, flow: u32, hop: Hop, link: u32) -> LinkPlace {
-        match (self.ends_back(flow), hop) {
-            (None, Hop::Near) => (Side::Sender, link),
-            (None, Hop::Far) => (Side::Receiver, link),
-            // A flow back begins where the other one ends.
-            (Some((_, far)), Hop::Near) => (Side::Receiver, far),
-            (Some((near, _)), Hop::Far) => (Side::Sender, near),
-        }
-    }
-
     /// The links of a scenario with so many flows and nodes.
     pub(super) fn new(
         resolved: &Resolved,
@@ -127,6 +118,39 @@ impl Access {
             self.ack_down.extend(Link::several(1, near));
             self.data_down.extend(Link::several(1, far_data));
             self.ack_up.extend(Link::several(1, far));
+        }
+    }
+
+    /// A packet of a flow is handed to its link at a hop, which has this number where the flow goes
+    /// in one direction; returns whether the link loses it. Links that flows share are those of a
+    /// node; the others are those of a connection, of which `key` is known.
+    #[cold]
+    pub(super) fn loses(
+        &mut self,
+        now: Time,
+        flow: u32,
+        (hop, link): (Hop, u32),
+        key: impl Fn(u32) -> u64,
+    ) -> bool {
+        let (side, link) = match (self.ends_back(flow), hop) {
+            (None, Hop::Near) => (Side::Sender, link),
+            (None, Hop::Far) => (Side::Receiver, link),
+            // A flow back begins where the other one ends.
+            (Some((_, far)), Hop::Near) => (Side::Receiver, far),
+            (Some((near, _)), Hop::Far) => (Side::Sender, near),
+        };
+        let key = if self.shared { u64::from(link) } else { key(link) };
+        self.losses.takes(now, (side, link), key)
+    }
+
+    /// A data packet of a flow is lost on an access link, or before one.
+    pub(super) fn count_lost(&mut self, cause: LossCause) {
+        match cause {
+            LossCause::SenderAccess => self.sender_drops += 1,
+            LossCause::ReceiverAccess => self.receiver_drops += 1,
+            LossCause::SenderLink => self.losses.lost[Side::Sender as usize] += 1,
+            LossCause::ReceiverLink => self.losses.lost[Side::Receiver as usize] += 1,
+            _ => {}
         }
     }
 

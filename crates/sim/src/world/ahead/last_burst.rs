@@ -8,13 +8,14 @@
 //! A burst that is closed ahead of the clock may be counted early, but never late: in the repeated
 //! part the last one is closed at the same time or later.
 
-use crate::world::core::Network;
 use burstlab_kernel::Ticket;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::world::World;
+use crate::world::context::Context;
+use crate::world::core::{Core, Network};
 use crate::world::events::Event;
+use crate::world::hosts::Hosts;
 
 /// A world with more connections than these, or with more bursts under way and sources of them, is
 /// not kept: it would take as much memory again. Its hosts go by the clock.
@@ -34,16 +35,70 @@ const REST: u64 = 64;
 
 /// With which burst a run ends, and the world that it goes back to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::world) struct LastBurst {
+pub(in crate::world) struct LastBurst<W> {
     /// So many bursts are closed when the run ends.
-    pub(in crate::world) limit: u64,
-    kept: Option<Box<World>>,
+    limit: u64,
+    kept: Option<Box<W>>,
 }
 
-impl LastBurst {
+impl<W> LastBurst<W> {
     /// Of a run that ends with its burst `limit`, or with none.
     pub(in crate::world) fn new(limit: Option<u64>) -> Self {
         Self { limit: limit.unwrap_or(u64::MAX), kept: None }
+    }
+
+    /// Whether so many bursts closed end the run.
+    #[inline]
+    pub(in crate::world) fn is_closed(&self, closed: u64) -> bool {
+        closed >= self.limit
+    }
+
+    /// The share of its bursts that is closed.
+    pub(in crate::world) fn progress(&self, closed: u64) -> f64 {
+        closed as f64 / self.limit as f64
+    }
+
+    /// Sees to it that the world is kept, where hosts may be ahead of the clock in a run that ends
+    /// with a burst: nothing is done ahead before it is.
+    pub(in crate::world) fn begin(context: &mut Context) {
+        if context.ahead.is_kept() {
+            keep_at(Time::ZERO, context);
+        }
+    }
+
+    /// No host has passed this instant: forgets the world that was kept, and returns whether this
+    /// one is to be.
+    pub(in crate::world) fn renews(
+        &mut self,
+        hosts: &Hosts,
+        core: &Core,
+        context: &mut Context,
+    ) -> bool {
+        // Bookkeeping: not counted among the events.
+        context.stale += 1;
+        self.kept = None;
+        if hosts.flows.len() > CONNECTIONS_MAX || core.weight() > BURSTS_MAX {
+            context.ahead.stop();
+        }
+        context.ahead.is_allowed()
+    }
+
+    /// Keeps a world, with so many bursts closed, and hosts may go on.
+    pub(in crate::world) fn keep(&mut self, world: Box<W>, closed: u64, context: &mut Context) {
+        self.kept = Some(world);
+        let next = self.next(context.now, closed);
+        context.ahead.keeps_next(next);
+        keep_at(next, context);
+    }
+
+    /// The world that is kept, if one is.
+    pub(in crate::world) fn kept(&mut self) -> Option<&mut W> {
+        self.kept.as_deref_mut()
+    }
+
+    /// Hands that world over.
+    pub(in crate::world) fn take(&mut self) -> Option<Box<W>> {
+        self.kept.take()
     }
 
     /// When the world is kept next, where it is at `now`, with so many bursts closed.
@@ -62,77 +117,17 @@ impl LastBurst {
     }
 }
 
-impl World {
-    /// Sees to it that the world is kept, where hosts may be ahead of the clock in a run that ends
-    /// with a burst: nothing is done ahead before it is.
-    pub(in crate::world) fn begin_keeping(&mut self) {
-        if self.context.ahead.is_kept() {
-            self.keep_at(Time::ZERO);
-        }
-    }
-
-    fn keep_at(&mut self, at: Time) {
-        self.context.queue.push_at(at, Ticket::first(u32::MAX), Event::Keep);
-    }
-
-    /// No host has passed this instant: the world is kept, and they may go on.
-    pub(in crate::world) fn keep(&mut self) {
-        // Bookkeeping: not counted in `events`.
-        self.context.stale += 1;
-        self.last_burst.kept = None;
-        if self.hosts.flows.len() > CONNECTIONS_MAX || self.core.weight() > BURSTS_MAX {
-            self.context.ahead.stop();
-        }
-        if !self.context.ahead.is_allowed() {
-            return;
-        }
-        let mut kept = Box::new(self.clone());
-        kept.context.work = 0;
-        self.last_burst.kept = Some(kept);
-        let next = self.last_burst.next(self.now, self.core.closed());
-        self.context.ahead.keeps_next(next);
-        self.keep_at(next);
-    }
-
-    /// The last burst is closed: goes back to the world that was kept, and returns whether there is
-    /// one. A burst that is closed ahead of the clock is counted then, but none is counted late: in
-    /// the run to come the last one is closed now, or later.
-    #[cold]
-    pub(in crate::world) fn goes_back(&mut self) -> bool {
-        let closed = self.now;
-        let Some(kept) = self.last_burst.kept.take() else { return false };
-        *self = *kept;
-        self.context.ahead.keeps_next(closed);
-        true
-    }
-
-    /// From now on no host is ahead of the clock in a run that ends with a burst. Where one may be,
-    /// the run goes back to an instant that none has passed.
-    pub(crate) fn keep_to_the_clock(&mut self) {
-        if self.context.ahead.is_kept() {
-            if let Some(kept) = self.last_burst.kept.take() {
-                *self = *kept;
-            }
-            self.context.ahead.stop();
-        }
-    }
-
-    /// The world that is kept, if one is.
-    pub(in crate::world) fn kept(&mut self) -> Option<&mut Self> {
-        self.last_burst.kept.as_deref_mut()
-    }
+fn keep_at(at: Time, context: &mut Context) {
+    context.queue.push_at(at, Ticket::first(u32::MAX), Event::Keep);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Trace;
-    use crate::scenario::Scenario;
-    use burstlab_kernel::RandomSource;
 
     /// When a run whose bursts are closed evenly, one in each of so many picoseconds, is kept.
     fn kept(limit: u64, each: u64) -> Vec<u64> {
-        let (last, end) = (LastBurst::new(Some(limit)), limit * each);
+        let (last, end) = (LastBurst::<()>::new(Some(limit)), limit * each);
         let next = |now: &Time| Some(last.next(*now, now.as_ps() / each));
         let all = std::iter::successors(Some(Time::ZERO), next).map(Time::as_ps);
         all.take_while(|&at| at < end).collect()
@@ -148,45 +143,5 @@ mod tests {
             let short = end <= FIRST.as_ps();
             assert!(if short { last == 0 } else { again < 0.02 }, "{limit}: {again}");
         }
-    }
-
-    /// A world that ends with a burst, on its way between two instants at which it is kept.
-    fn under_way(surgery: &str) -> World {
-        let text = format!(r#"{{"run": {{"bursts": 4000, "duration": "900 s"}}, {surgery}}}"#);
-        let resolved = Scenario::from_json(&text).and_then(|scenario| scenario.resolve());
-        let resolved = resolved.expect("it is valid");
-        let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
-        loop {
-            assert!(world.advance(1));
-            let now = world.now;
-            if world.kept().is_some_and(|kept| kept.now > Time::ZERO && kept.now < now) {
-                return world;
-            }
-        }
-    }
-
-    #[test]
-    fn a_world_that_is_kept_has_the_same_operations_and_the_same_end() {
-        let mut world = under_way(r#""surgery": []"#);
-        let other = under_way(r#""surgery": [{"operation": "kill", "burst": 3999}]"#);
-        let end = world.now + Span::from_secs(7);
-        world.operate(other.surgery().clone());
-        world.end_at(end);
-        let kept = world.kept().expect("it is kept");
-        assert!(!kept.surgery().is_empty());
-        assert_eq!((kept.end, kept.context.ahead.bounds().0), (end, end.before()));
-    }
-
-    #[test]
-    fn to_keep_to_the_clock_it_goes_back_to_where_no_host_was_ahead() {
-        let mut world = under_way(r#""surgery": []"#);
-        let at = world.kept().map(|kept| kept.now);
-        assert!(world.context.ahead.bounds().1 > world.now && at < Some(world.now));
-        world.keep_to_the_clock();
-        assert_eq!((Some(world.now), world.context.ahead.bounds().1), (at, Time::ZERO));
-        assert!(world.kept().is_none() && !world.context.ahead.is_allowed());
-        while world.advance(100) {}
-        assert!(world.kept().is_none(), "nor is it kept from then on");
-        assert_eq!(world.core.closed(), 4000);
     }
 }

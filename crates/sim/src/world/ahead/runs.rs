@@ -14,11 +14,12 @@ use burstlab_units::Time;
 use super::hearing::{Hearing, Leaving, Sending};
 use super::host::Host;
 use super::receiving::{Answering, Coming, Receiving};
-use crate::world::World;
-use crate::world::access::Link;
+use crate::world::access::{Hop, Link};
 use crate::world::core::Network;
+use crate::world::events::Event;
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::{Timed, TimedTrain};
+use crate::world::transit::Transit;
 
 /// Packets on a link that are looked at first, then twice as many: of those of a sender that paces
 /// often one alone is taken.
@@ -71,12 +72,13 @@ fn take_in_front<P: Parcel>(mut host: impl Host<P>) -> u32 {
     all
 }
 
-impl World {
+impl Transit {
     /// The receiver of a flow, as packets from segment `seq` on come ahead of the clock, if they
     /// may and it has its links to itself. Where they land, its link has to be `clear`.
     #[inline(always)]
     fn receiving(&mut self, (index, seq): (u32, u64), clear: bool) -> Option<Receiving<'_>> {
-        let Self { hosts, access, core, context, now, .. } = self;
+        let Self { hosts, access, core, context } = self;
+        let now = context.now;
         let ahead = &context.ahead;
         // Where flows share links, nothing is ahead, and there are fewer links than flows.
         if !ahead.is_any() {
@@ -91,7 +93,7 @@ impl World {
         let (coming, until) = if flow.far.receiver().has_options() {
             (Coming::WithOptions, ahead.data_with_options(flow))
         } else if flow.far.receiver().takes_fast(seq) {
-            (Coming::InOrder, ahead.data(*now, flow, context.next_message(index)))
+            (Coming::InOrder, ahead.data(now, flow, context.next_message(index)))
         } else {
             (Coming::Behind, ahead.data_behind(flow, context.next_message(index)))
         };
@@ -103,7 +105,7 @@ impl World {
         let (size, train, next) = (flow.far.receiver().ack_size(), None, (Time::MAX, 0));
         let answering = Answering { index, queue, size, train, next, wire, core, context };
         let acks = &mut hosts.full_acks;
-        let host = Receiving { now: *now, until, coming, flow, link, acks, answering };
+        let host = Receiving { now, until, coming, flow, link, acks, answering };
         (!none).then_some(host)
     }
 
@@ -111,7 +113,7 @@ impl World {
     /// itself. Where they land, its link has to be `clear`.
     #[inline(always)]
     fn hearing(&mut self, index: u32, clear: bool) -> Option<Hearing<'_>> {
-        let Self { hosts, access, core, context, .. } = self;
+        let Self { hosts, access, core, context } = self;
         if !context.ahead.is_any() {
             return None;
         }
@@ -137,7 +139,7 @@ impl World {
     /// Data packets land, or will; returns how many trains of the first one's flow are dealt with,
     /// up to the ACKs that are announced.
     pub(in crate::world) fn receive_run(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
-        let (now, first) = (self.now, &trains[0].train().first);
+        let (now, first) = (self.context.now, &trains[0].train().first);
         if first.is_cross() {
             return 0;
         }
@@ -154,7 +156,7 @@ impl World {
     /// ACKs land, or will; returns how many trains of the first one's flow are dealt with, up to
     /// the packets that are announced.
     pub(in crate::world) fn hear_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
-        let (now, first) = (self.now, &trains[0].train().first);
+        let (now, first) = (self.context.now, &trains[0].train().first);
         let Some(host) = self.hearing(first.flow, true) else { return 0 };
         let (done, late) = land(now, trains, host);
         if let Some((coming, from)) = late {
@@ -167,13 +169,13 @@ impl World {
 
     /// Data packets are in front of the link to their receiver, with options: it takes those that
     /// it may; returns how many.
-    pub(in crate::world) fn receive_in_front(&mut self, index: u32) -> u32 {
+    fn receive_in_front(&mut self, index: u32) -> u32 {
         self.receiving((index, 0), false).map_or(0, take_in_front)
     }
 
     /// ACKs are in front of the link to their sender, with options: it hears those that it may;
     /// returns how many.
-    pub(in crate::world) fn hear_in_front(&mut self, index: u32) -> u32 {
+    fn hear_in_front(&mut self, index: u32) -> u32 {
         self.hearing(index, false).map_or(0, take_in_front)
     }
 
@@ -186,7 +188,7 @@ impl World {
         if !flow.far.receiver().takes_fast(packet.seq) {
             return false;
         }
-        let until = context.ahead.data(self.now, flow, context.next_message(index));
+        let until = context.ahead.data(context.now, flow, context.next_message(index));
         let (mut next, size) = (None, flow.far.receiver().ack_size());
         let coming = TimedTrain::one(at, *packet);
         if flow.far.receive_in_order(&coming, until, |acks| next = Some(acks.first)) == 0 {
@@ -218,10 +220,70 @@ impl World {
             return false;
         }
         flow.near.arm(index, context);
-        let link = self.near_link(index);
+        let link = self.link(index, Hop::Near);
         let mut released = std::mem::take(&mut self.hosts.released);
         released.drain(..).for_each(|packet| self.send(at, link, packet));
         self.hosts.released = released;
         true
+    }
+
+    /// A data packet is at its receiver: it is received with those behind it on the link, as far
+    /// as they may be ahead of the clock. Returns whether it is.
+    #[inline]
+    pub(in crate::world) fn receive_those_behind(&mut self, link: u32) -> bool {
+        if !self.context.ahead.is_any() {
+            return false;
+        }
+        let count = match self.hosts.flows[link as usize].far.receiver().has_options() {
+            true => self.receive_in_front(link),
+            false => self.receive_lane(link),
+        };
+        if count > 0 {
+            self.context.work += count;
+            let lane = &self.access.data_down[link as usize].lane;
+            lane.announce(&mut self.context.queue, Event::DataAtReceiver(link));
+        }
+        count > 0
+    }
+
+    fn receive_lane(&mut self, link: u32) -> u32 {
+        let mut count = 0;
+        while let Some((at, &packet)) = self.access.data_down[link as usize].lane.front()
+            && self.receive_one(at, &packet)
+        {
+            self.access.data_down[link as usize].lane.take();
+            count += 1;
+        }
+        count
+    }
+
+    /// An ACK is at its sender: it is heard with those behind it on the link, as long as the sender
+    /// goes straight on. Returns whether it is.
+    #[inline]
+    pub(in crate::world) fn hear_those_behind(&mut self, link: u32) -> bool {
+        if !self.context.ahead.is_any() {
+            return false;
+        }
+        let heard = match self.hosts.flows[link as usize].near.sender().has_options() {
+            true => self.hear_in_front(link),
+            false => self.hear_lane(link),
+        };
+        if heard > 0 {
+            self.context.work += heard;
+            let lane = &self.access.ack_down[link as usize].lane;
+            lane.announce(&mut self.context.queue, Event::AckAtSender(link));
+        }
+        heard > 0
+    }
+
+    fn hear_lane(&mut self, link: u32) -> u32 {
+        let mut heard = 0;
+        while let Some((at, &packet)) = self.access.ack_down[link as usize].lane.front()
+            && self.hear_one(at, &packet)
+        {
+            self.access.ack_down[link as usize].lane.take();
+            heard += 1;
+        }
+        heard
     }
 }

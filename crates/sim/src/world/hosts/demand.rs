@@ -313,9 +313,10 @@ impl Hosts {
         self.demands.lingering.extract_if(.., |slot| flows[*slot as usize].settled()).collect()
     }
 
-    /// A connection of a demand is done; returns whether nothing of it is on its way. `told`:
-    /// whether it counts among those that were done in the measured time.
-    pub(in crate::world) fn complete(&mut self, now: Time, slot: u32, told: bool) -> bool {
+    /// A connection of a demand is done; returns whether nothing of it is in flight. It counts
+    /// among those that were done in the measured time, if it is.
+    pub(in crate::world) fn complete(&mut self, slot: u32, context: &Context) -> bool {
+        let now = context.now;
         let flow = &self.flows[slot as usize];
         let Some(demand) = flow.demand else { return false };
         let outcome = &mut self.demands.outcomes[demand as usize];
@@ -323,7 +324,7 @@ impl Hosts {
         outcome.active -= 1;
         outcome.completed += 1;
         self.demands.active[flow.from as usize] -= 1;
-        if told {
+        if context.phase.is_measured() {
             outcome.done(now.since(flow.near.start()), flow.near.written());
         }
         let settled = flow.settled();
@@ -343,14 +344,10 @@ impl Hosts {
     }
 
     /// A connection leaves its row, with the bursts that carried it and those of them that were
-    /// lost, and is one of its cohort if it began after `since`; a flow that is listed does not.
-    pub(in crate::world) fn leave_row(
-        &mut self,
-        now: Time,
-        slot: u32,
-        since: Option<Time>,
-        bursts: (u64, u64),
-    ) {
+    /// lost, and is one of its cohort if it began in the measured time; a flow that is listed does
+    /// not.
+    pub(in crate::world) fn leave_row(&mut self, slot: u32, bursts: (u64, u64), context: &Context) {
+        let (now, since) = (context.now, context.phase.since());
         let flow = &self.flows[slot as usize];
         let Some(demand) = flow.demand else { return };
         let row = row(flow, demand, &self.demands.ideal, bursts);

@@ -49,7 +49,7 @@ impl Scope<'_> {
             && let Some((hop, cause)) = self.common.bursts.get(slot).scheduled_loss
         {
             let what = self.happened(slot, (now, Some(cause), self.on_way(slot, hop)));
-            self.context.surgery.lost(what, self.context.clock);
+            self.context.surgery.lost(what, self.context.now);
         }
     }
 
@@ -108,7 +108,7 @@ impl Scope<'_> {
             let what = self.happened(slot, (now, Some(cause), self.node(slot, hop)));
             match spares {
                 true => self.context.surgery.done(Operation::Spare, &what),
-                false => self.context.surgery.lost(what, self.context.clock),
+                false => self.context.surgery.lost(what, self.context.now),
             }
         }
         spares

@@ -4,9 +4,9 @@
 use burstlab_kernel::Rank;
 use burstlab_optical::slotted::DropCause;
 use burstlab_units::Time;
-use serde::{Deserialize, Serialize};
 
-use super::edge::Pair;
+use super::notice::Notice;
+use super::pair::Pair;
 use super::{InFlight, Ops};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, RateEvent, RateRow};
@@ -16,25 +16,6 @@ use crate::world::core::effects::Effect;
 use crate::world::core::payload::Payload;
 use crate::world::events::SlotEvent;
 use crate::world::packet::Packet;
-
-/// A notification of a slot lost by congestion.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Notice {
-    /// The edge that sent the slot, the one it was for, and when it left.
-    edge: u32,
-    to: u32,
-    left: Time,
-    /// The congested link and its loss rate.
-    link: u32,
-    loss: f64,
-    /// Segments that were in the slot: slot of the flow, its number, the segment.
-    segments: Vec<(u32, u32, u64)>,
-    /// The pair of edges whose slot it was, and the fibres that the slot had crossed.
-    pair: u32,
-    hops: u32,
-    /// When it leaves by itself at the latest.
-    leaves: Time,
-}
 
 impl Ops {
     /// The switch before `link` drops a cell.
@@ -69,7 +50,7 @@ impl Ops {
         let (node, port) = (ends.from as usize + 1, ends.to + 1);
         if context.surgery.notes_losses() {
             let what = self.happened(&flying, (now, Some(cause), node));
-            context.surgery.lost(what, context.clock);
+            context.surgery.lost(what, context.now);
         }
         let InFlight { cell, pair, number, .. } = flying;
         context.digest.add(now, 5, number);

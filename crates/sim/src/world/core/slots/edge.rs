@@ -5,39 +5,15 @@ use burstlab_optical::slotted::{
     Negotiation, Pacer, RateCut, Reading, Reassembly, Slotter, Smoother,
 };
 use burstlab_units::Time;
-use serde::{Deserialize, Serialize};
 
-use super::report::PairTally;
+use super::pair::{Pair, Smooth};
+use super::tally::PairTally;
 use super::{Fixed, Ops};
 use crate::measure::{RateEvent, RateRow};
 use crate::scenario::Phase;
 use crate::world::context::Context;
 use crate::world::events::SlotEvent;
 use crate::world::packet::Packet;
-
-/// The buffer of an edge node for another one, and what comes out of it there.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Pair {
-    pub(super) ends: (u32, u32),
-    pub(super) route: Vec<u32>,
-    pub(super) buffer: Slotter<Packet>,
-    pub(super) pacer: Pacer,
-    /// Absent where it sends in the next free slot.
-    pub(super) smooth: Option<Smooth>,
-    pub(super) whole: Reassembly,
-    pub(super) tally: PairTally,
-}
-
-/// The rate of a buffer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Smooth {
-    smoother: Smoother,
-    pub(super) rate: RateCut,
-    /// Bits that waited when its rate was first cut since the last negotiation.
-    pub(super) mark: f64,
-    /// Whether its rate is granted: one that was idle gives it back.
-    pub(super) holds: bool,
-}
 
 impl Fixed {
     /// A number of two edge nodes, of which every other two have another.

@@ -6,22 +6,14 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
-use burstlab_units::{Span, Time};
+use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::{Fixed, Ops};
-use crate::world::context::Context;
-use crate::world::core::flows::Address;
-use crate::world::packet::{DataPacket, Packet};
+use crate::world::packet::DataPacket;
 
 /// A place in the order in which packets come to edge nodes: by time, and at one instant by slot of
 /// the flow, as their events would go.
 pub(super) type Moment = (Time, u32);
-
-/// The greatest common divisor of two numbers that are not zero.
-fn common(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common(b, a % b) }
-}
 
 /// What comes to the edge nodes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -38,7 +30,7 @@ impl Ingress {
     }
 
     #[inline]
-    fn add(&mut self, node: u32, coming: (Time, u32, DataPacket)) {
+    pub(super) fn add(&mut self, node: u32, coming: (Time, u32, DataPacket)) {
         let (at, _, packet) = coming;
         let index = packet.flow as usize;
         if self.flows.len() <= index {
@@ -59,7 +51,7 @@ impl Ingress {
 
     /// Takes the next packet for `node`, if it is there before `until`.
     #[inline]
-    fn take(&mut self, node: u32, until: Moment) -> Option<(Time, u32, DataPacket)> {
+    pub(super) fn take(&mut self, node: u32, until: Moment) -> Option<(Time, u32, DataPacket)> {
         let mut top = self.firsts[node as usize].peek_mut()?;
         let Reverse(first) = *top;
         if first >= until {
@@ -77,93 +69,5 @@ impl Ingress {
     /// Packets on their way.
     pub(super) fn packets(&self) -> u64 {
         self.flows.iter().map(|queue| queue.len() as u64).sum()
-    }
-}
-
-impl Fixed {
-    /// Whether something holds of the delay of the first fibres of any route.
-    fn any_way_back(&self, holds: impl Fn(Span) -> bool) -> bool {
-        let edges = self.graph.edges();
-        let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-        let mut routes = ends
-            .filter(|(from, to)| from != to)
-            .filter_map(|(from, to)| self.routes.of(from, to).first());
-        let holds = |way: &[u32]| self.graph.steady_delay(way).is_none_or(&holds);
-        routes.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
-    }
-}
-
-impl Ops {
-    /// Whether the rate of a buffer may change at the very instant at which a slot begins, until
-    /// `end`. A buffer that may then send before the next slot does so in this one if its node has
-    /// anything to do in it: which events there are makes a difference, and none is left out.
-    pub(super) fn changes_in_step(&self, end: Time) -> bool {
-        let (rules, slot) = (&self.fixed.rules, self.clock.slot().as_ps());
-        if !rules.smoothing.enabled {
-            return false;
-        }
-        let unit = rules.smoothing.unit.as_ps();
-        let both = u128::from(unit / common(unit, slot)) * u128::from(slot);
-        let cuts = rules.dlcc.as_ref().filter(|dlcc| dlcc.rate_cut);
-        let cut_in_step = cuts.is_some_and(|dlcc| {
-            let meets = |delay: Span| {
-                [delay, delay + dlcc.piggyback_wait]
-                    .iter()
-                    .any(|at| at.as_ps().is_multiple_of(slot))
-            };
-            dlcc.notification_delay.map_or_else(|| self.fixed.any_way_back(meets), meets)
-        });
-        both <= u128::from(end.as_ps()) || cut_in_step
-    }
-
-    /// A data packet will be at its first edge node at `at`; returns whether it need not be told
-    /// again as it comes. A pair's first packet has to: in which order buffers come to be decides
-    /// which of them sends first.
-    #[inline]
-    pub(in crate::world) fn expects(
-        &mut self,
-        at: Time,
-        packet: DataPacket,
-        context: &mut Context,
-    ) -> bool {
-        if !context.ahead.foresees() {
-            return false;
-        }
-        let &Address { from, to, .. } = self.flows.address(packet.flow);
-        let Some(&number) = self.numbers.get(&(from, to)) else { return false };
-        self.ingress.add(from, (at, number, packet));
-        let pair = &self.pairs[number as usize];
-        if pair.buffer.is_empty() {
-            let slot = self.clock.after(at).max(pair.pacer.due());
-            self.calendar.wake(from, slot, context);
-        }
-        true
-    }
-
-    /// What is at `node` before `until` enters its buffers. The node has an event by the slot in
-    /// which the first of it may leave.
-    #[inline]
-    pub(super) fn take_in(&mut self, node: u32, until: Moment) {
-        while let Some((at, number, packet)) = self.ingress.take(node, until) {
-            self.forwards(&packet);
-            self.fills(at, number, Packet::Data(packet));
-        }
-    }
-
-    /// The same at all nodes.
-    pub(super) fn take_all_in(&mut self, until: Moment) {
-        for node in 0..self.nodes.len() as u32 {
-            self.take_in(node, until);
-        }
-    }
-
-    /// The slot in which the next packet for `node` may leave at the soonest, if one is on its way.
-    #[inline]
-    pub(super) fn next_in(&self, node: u32) -> Option<u64> {
-        let slot = self.clock.after(self.ingress.first(node)?);
-        match self.nodes[node as usize].pairs[..] {
-            [pair] => Some(slot.max(self.pairs[pair as usize].pacer.due())),
-            _ => Some(slot),
-        }
     }
 }

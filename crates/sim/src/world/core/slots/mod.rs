@@ -4,13 +4,17 @@
 //! last fibre, and when an ACK that travels beside the slots is home.
 
 mod calendar;
+mod coming;
 mod dlcc;
 mod edge;
 mod ingress;
 mod network;
+mod notice;
+mod pair;
 mod report;
 mod surgery;
 mod switching;
+mod tally;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,10 +27,10 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use self::calendar::Calendar;
-use self::dlcc::Notice;
-use self::edge::Pair;
 use self::ingress::{Ingress, Moment};
-use self::report::{OpsTally, SlotLinkTally};
+use self::notice::Notice;
+use self::pair::Pair;
+use self::tally::{OpsTally, SlotLinkTally};
 use super::effects::{Effects, Expected};
 use super::flows::{Address, Flows};
 use super::marks::Markers;

@@ -1,125 +1,14 @@
 //! The numbers of a slotted network. Counts and what is the most are of the whole run, means of the
 //! time after the warm-up.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
-use burstlab_units::{Span, Time};
-use serde::{Deserialize, Serialize};
+use burstlab_units::Time;
 
 use super::Ops;
-use super::edge::Pair;
-use crate::measure::{
-    MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary,
-};
+use super::pair::Pair;
+use crate::measure::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SwitchSummary};
 use crate::world::packet::Packet;
-
-/// What an output has seen.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct SlotLinkTally {
-    pub(super) arrived: u64,
-    pub(super) carried: u64,
-    /// Of these, in the warm-up.
-    early: u64,
-    /// By contention, by congestion.
-    pub(super) dropped: [u64; 2],
-}
-
-/// What the buffer between two edge nodes has seen.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct PairTally {
-    pub(super) slots: u64,
-    pub(super) requests: u64,
-    pub(super) refused: u64,
-    pub(super) frozen: u64,
-    pub(super) cuts: u64,
-    backlog: f64,
-    most: f64,
-}
-
-impl PairTally {
-    /// So many bits wait at the end of a unit.
-    pub(super) fn samples(&mut self, bits: f64) {
-        self.backlog += bits;
-        self.most = self.most.max(bits);
-    }
-}
-
-/// What became of slots of a kind.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct SlotTally {
-    pub(super) sent: u64,
-    pub(super) delivered: u64,
-    /// By contention, by congestion.
-    pub(super) dropped: [u64; 2],
-    /// By surgery.
-    pub(super) killed: u64,
-}
-
-impl SlotTally {
-    fn summary(self, in_flight: u64) -> SlotSummary {
-        let [contention, congestion] = self.dropped;
-        SlotSummary {
-            slots_sent: self.sent,
-            slots_delivered: self.delivered,
-            slots_dropped_contention: contention,
-            slots_dropped_congestion: congestion,
-            slots_killed: self.killed,
-            slots_in_flight: in_flight,
-        }
-    }
-}
-
-/// What the network has seen.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::world) struct OpsTally {
-    pub(super) delivered: u64,
-    /// With data, of ACKs alone.
-    pub(super) kinds: [SlotTally; 2],
-    pub(super) padding: u64,
-    pub(super) notifications: u64,
-    pub(super) ack_sets: u64,
-    pub(super) filtered: u64,
-    pub(super) copies: u64,
-    /// Fast retransmissions that ACKs of an edge began.
-    pub(in crate::world) retransmissions: u64,
-    backlog: f64,
-    most: f64,
-    /// Bits above those at the first notification: sum, those of the last second, and their most.
-    extra: f64,
-    /// The sum in the warm-up.
-    extra_early: f64,
-    last: VecDeque<f64>,
-    window: usize,
-    extra_most: f64,
-    /// The slot and the unit with which measuring begins.
-    from: (u64, u64),
-    /// When that is, and what was sent, delivered and dropped before.
-    early: (Time, [u64; 3]),
-}
-
-impl OpsTally {
-    pub(super) fn new(unit: Span) -> Self {
-        let window = (Span::from_secs(1).as_ps() / unit.as_ps()).max(1) as usize;
-        Self { window, ..Self::default() }
-    }
-
-    /// So many bits wait in all buffers at the end of a unit, and so many of them since
-    /// notifications.
-    pub(super) fn samples(&mut self, bits: f64, extra: f64) {
-        self.backlog += bits;
-        self.most = self.most.max(bits);
-        self.extra += extra;
-        if self.last.len() == self.window {
-            self.last.pop_front();
-        }
-        self.last.push_back(extra);
-        if extra > 0.0 {
-            // Before the run nothing waited: a second that has not passed yet is a whole one.
-            let mean = self.last.iter().sum::<f64>() / self.window as f64;
-            self.extra_most = self.extra_most.max(mean);
-        }
-    }
-}
 
 impl Ops {
     /// Data packets of flows, ACKs, and packets of cross-traffic that wait at an edge or are in

@@ -206,7 +206,7 @@ impl Contended {
     #[cold]
     fn kill(&mut self, slot: u32, scope: &mut Scope) -> Fate {
         let burst = scope.common.bursts.get_mut(slot);
-        let (now, owner) = (scope.context.clock, burst.owner(slot));
+        let (now, owner) = (scope.context.now, burst.owner(slot));
         if let Some(taken) = burst.reservations.pop() {
             let port = &mut self.ports[taken.link as usize];
             port.shorten(taken.wavelength, taken.start, owner, taken.start);
@@ -259,7 +259,7 @@ fn go_back((now, slot): (Time, u32), scope: &mut Scope) -> Fate {
     let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
     let later = match burst.reservations.last() {
         Some(before) => Some(plan.fibres.signal_back(&[before.link], now)),
-        None => Some(now).filter(|&done| done > scope.context.clock),
+        None => Some(now).filter(|&done| done > scope.context.now),
     };
     if let Some(at) = later {
         scope.context.queue.push(at, Rank::Arrival, BurstEvent::Refused.of(slot));

@@ -187,7 +187,7 @@ impl Exclusive {
             }
         };
         // The burst may set out ahead of the clock.
-        let later = passage.lost.filter(|&at| at > scope.context.clock);
+        let later = passage.lost.filter(|&at| at > scope.context.now);
         if let Some(at) = later {
             // Before any sender that is notified of it at that instant.
             let event = BurstEvent::Lost.of(slot);
