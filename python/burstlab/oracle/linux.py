@@ -165,7 +165,7 @@ class LinuxCase:
 
 @dataclass(frozen=True)
 class LinuxOutcome:
-    """What became of one case.
+    """The outcome of one case.
 
     Attributes
     ----------
