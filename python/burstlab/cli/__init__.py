@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
-    """Entry point of the command line; leaves with the exit status.
+    """Run the command line; end with its exit status.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _SWITCHES = ("cli.flags.Switch", "cli.flags.Json")
 
 
 def read(given: Sequence[str]) -> Callable[[], object] | None:
-    """Return the call that a command line asks for, or nothing where it is not a plain one.
+    """Return the call that a command line asks for, or None if it is not a plain one.
 
     Parameters
     ----------
