@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # There once `commands.py` is loaded, which alone looks at the types of a command's flags.
+    # `commands.py` is loaded only here; it alone evaluates the types of a command's flags.
     from burstlab.cli import flags as flags
 
 

@@ -107,7 +107,7 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
 
 
 def _as_json(value: object) -> object:
-    """Return a value of a query as JSON can have it: no number for what is none, text for times."""
+    """Return a value of a query for JSON: null for NaN, text for times."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

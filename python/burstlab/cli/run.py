@@ -137,7 +137,7 @@ def _document(
     settings: list[str] | None,
     flags: tuple[int | None, int | None, str | None],
 ) -> dict[str, Any]:
-    """Return what is to be run, with its settings; these and flags are not to say the same."""
+    """Return the scenario with its settings; refuse settings that repeat a flag."""
     from burstlab.loading import set_by_flags, to_document
 
     seed, replications, memory = flags

@@ -1,4 +1,4 @@
-"""``burstlab topology``: what is in a topology file."""
+"""``burstlab topology``: the content of a topology file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``burstlab what-if``: a run, and the same run in which some bursts fare otherwise."""
+"""``burstlab what-if``: a run, and the same run with operations on some bursts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as files: PNG to look at, SVG and PDF to print, CSV to draw anew."""
+"""Figures as files: PNG for the screen, SVG and PDF for print, CSV for other programs."""
 
 from __future__ import annotations
 

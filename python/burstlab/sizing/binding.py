@@ -36,7 +36,7 @@ class Pressure:
 
 
 def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
-    """Rank the parts of a network by what they do to bursts; the first is what binds.
+    """Rank the parts of a network by their effect on bursts; the first is the bottleneck.
 
     Parameters
     ----------
