@@ -146,8 +146,8 @@ STIRS = r"^\tblake2s_update\(&input_pool\.hash, buf, len\);\n"
 EXPIRES = r"^(\s+)time_travel_time \+ delta\);$"
 EXPIRED = "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));"
 
-#: The options with which a kernel mounts the files of the machine. With access times its writes, and
-#: when it wakes for them, would depend on earlier readers.
+#: The options with which a kernel mounts the files of the machine. With access times its writes,
+#: and when it wakes for them, would depend on earlier readers.
 MOUNTS = r"^int root_mountflags = MS_RDONLY \| MS_SILENT;$"
 MOUNTED = "int root_mountflags = MS_RDONLY | MS_SILENT | MS_NOATIME;"
 
