@@ -66,7 +66,7 @@ class TestSaw:
 
 class TestCongestion:
     def test_joint_probability_of_uniform_rates(self, draws=400_000):
-        """What (5) integrates, counted: a = 0.1 C, R = 0.4."""
+        """The integral of (5) as a count: a = 0.1 C, R = 0.4."""
         rng = np.random.default_rng(1)
         b, x = rng.uniform(0, 0.4 * C, (2, draws))
         joint = lu_hunter.congestion_probability(0.1 * C, C, 0.4, free="uniform")
@@ -164,7 +164,7 @@ class TestDelays:
 
 
 def flow_by_flow(a, b, rtt, flows):
-    """What is lost after a rise, and how long: a flow halves its share, then the next."""
+    """The losses after a rise, and their duration: a flow halves its share, then the next."""
     over, each = b - a, (C - a) / flows / 2
     pace = rtt / 2 * (rtt * (C - a) / (flows * PACKET)) / flows
     lost, time = over * rtt, rtt

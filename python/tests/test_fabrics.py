@@ -1,4 +1,4 @@
-"""Fabrics of many equal ways, flows spread over them, and patterns of flows between all nodes."""
+"""Fabrics of many equal paths, flows spread over them, and patterns of flows between all nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(result: bl.Result, table: str = "connections") -> list[dict[str, Any]]:
 
 
 def test_flows_over_equal_ways_are_split_as_a_binomial():
-    """Each flow has one way, drawn evenly: the counts over four spines are multinomial."""
+    """Each flow has one path, drawn evenly: the counts over four spines are multinomial."""
     flows, spines = 400, 4
     network = {"topology": "leaf-spine", "leaves": 2, "spines": spines, "route_choice": "ecmp"}
     one = {"from": "leaf1", "to": "leaf2", "bytes": "1 KB"}
@@ -52,7 +52,7 @@ def test_flows_over_equal_ways_are_split_as_a_binomial():
     for counts in (there, back):
         assert len(counts) == spines and sum(counts.values()) == flows
         assert stats.chisquare(list(counts.values())).pvalue > 1e-3
-    # The ACKs of a flow have a way of their own: as often another one as chance has it.
+    # The ACKs of a flow have a path of their own, drawn independently.
     spine = {key: next(iter(ways))[1] for key, ways in taken.items()}
     same = sum(spine[flow, "data"] == spine[flow, "ack"] for flow in range(flows))
     assert stats.binomtest(same, flows, 1 / spines).pvalue > 1e-3

@@ -1,4 +1,4 @@
-"""Sources and rounds that begin together are not in step; what depends on ties can be seen."""
+"""Sources and rounds that begin together are not in step; dependence on ties can be seen."""
 
 from __future__ import annotations
 

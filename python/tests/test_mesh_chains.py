@@ -465,7 +465,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
 def test_the_chains_are_right_where_the_answer_is_known():
     assert erlang(0.5, 1) == pytest.approx(1 / 3)
     assert erlang(2.0, 2) == pytest.approx(0.4)
-    # One source of each wavelength, and no conversion: only its own bursts are in its way.
+    # One source of each wavelength, and no conversion: only its own bursts compete with it.
     assert groups((1, 1, 1), 0, 0.5) == pytest.approx([1 / 3] * 3)
     for reach in (2, 3):
         assert groups((1, 2, 1), reach, 0.7) == pytest.approx([full_conversion(4, 3, 0.7)] * 3)

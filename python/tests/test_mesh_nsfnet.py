@@ -88,14 +88,14 @@ def test_routes_of_nsfnet_lose_what_the_reduced_load_says():
     means = samples.mean(0)
     errors = samples.std(0, ddof=1) / np.sqrt(REPLICATIONS)
     # Losses of other routes are too few to tell.
-    told = theory.route_blocking > 4e-3
-    assert told.sum() >= 25
-    bound = t_quantile(REPLICATIONS - 1, 1 - 0.005 / told.sum())
+    shown = theory.route_blocking > 4e-3
+    assert shown.sum() >= 25
+    bound = t_quantile(REPLICATIONS - 1, 1 - 0.005 / shown.sum())
     beyond = np.abs(means - theory.route_blocking) - 0.15 * theory.route_blocking
-    assert (beyond < bound * errors)[told].all()
-    deviations = (means / np.maximum(theory.route_blocking, 1e-12) - 1)[told]
+    assert (beyond < bound * errors)[shown].all()
+    deviations = (means / np.maximum(theory.route_blocking, 1e-12) - 1)[shown]
     assert np.median(np.abs(deviations)) < 0.1
-    assert means[~told].mean() < 4e-3
+    assert means[~shown].mean() < 4e-3
 
 
 def test_a_burst_with_more_fibres_ahead_reserves_earlier():

@@ -192,7 +192,7 @@ def test_a_header_behind_a_queue_tells_of_a_cut_of_its_burst(trailer):
 
 
 def test_a_packet_is_lost_at_the_node_that_cut_it():
-    """Only at `c` do bursts of others meet those of the flow, whose headers are further on."""
+    """Only at `c` do background bursts meet those of the flow, whose headers are further on."""
     length = {"distribution": "fixed", "mean": "9 KB"}
     scenario = mesh(
         ["ac", "bc", "cg", "gd"],

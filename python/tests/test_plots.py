@@ -1,4 +1,4 @@
-"""Figures: the numbers behind them, that each can be drawn, and that their colours can be told."""
+"""Figures: the numbers behind them, that each can be drawn, and that their colours differ."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ LABELS = {
     "long": "x" * 20_000,
 }
 
-#: What a terminal obeys, and what turns the direction of writing.
+#: Characters that control a terminal, or turn the direction of writing.
 ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -81,7 +81,7 @@ def test_a_command_prints_it(label, tmp_path, burstlab):
         assert not ACTS.search(answer.out + answer.err)
     sql = "select label from flows where id = 0"
     found = burstlab("results", out, "--sql", sql).out
-    assert "".join(shown(label).split()) in "".join(found.split()), "the whole of it is told"
+    assert "".join(shown(label).split()) in "".join(found.split()), "the whole of it is shown"
     assert burstlab("run", file, "--json").json()["flows"][0]["label"] == label
 
 

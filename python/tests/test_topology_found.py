@@ -131,7 +131,7 @@ def test_two_directed_links_that_are_alike_are_one(tmp_path):
     tables, said = found(tmp_path, "net.json", json.dumps({**graph, "links": both}))
     assert tables["link"] == [{"from": "A", "to": "B", "length_km": 12.0}]
     assert said == ""
-    # Lengths that differ are two links, each one way.
+    # Lengths that differ are two links, one in each direction.
     both[1]["km"] = 13
     tables, said = found(tmp_path, "net.json", json.dumps({**graph, "links": both}))
     assert [link["one_way"] for link in tables["link"]] == [True, True]

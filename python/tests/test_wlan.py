@@ -143,7 +143,7 @@ def test_rates_and_errors_of_bits_that_cannot_be_meant(cell: dict[str, Any], wor
 
 
 def test_errors_of_bits_go_by_the_length_of_a_frame():
-    """Frames with data alone: segments of 1,500 B on their way down, ACKs of 40 B on theirs up."""
+    """Frames with data alone: segments of 1,500 B downwards, ACKs of 40 B upwards."""
     bit = 4e-5
     result = run({"loss": "bit-error", "bit_error_rate": bit, "frames": "data"})
     for way, size in (("down", 1500), ("up", 40)):

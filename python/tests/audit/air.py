@@ -1,4 +1,4 @@
-"""Wireless cells: their packets. What frames do has bounds alone."""
+"""Wireless cells: their packets. Numbers about frames are only bounded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def seats(run: Run) -> list[tuple[set[int], set[int]]]:
         if run.scenario["network"]["topology"] == "path":
             side = cell.get("side") or "receiver"
             every = set(range(len(flows)))
-            # The hosts of a flow back are those of the flow before it, the other way round.
+            # The hosts of a reverse flow are those of the flow before it, exchanged.
             near, far = every - back, back
             found.append((near, far) if side == "sender" else (far, near))
             continue
@@ -87,7 +87,7 @@ def _lost(run: Run, rows: Any, cause: str) -> int:
 
 
 def _up(run: Run, audit: Audit, path: str, mine: Any, out: Any) -> None:
-    """What stations sent: it is offered as it is sent."""
+    """Packets that stations sent: they count as offered when they are sent."""
     packets = run.table("packets")
     here = mine & ~out
     gone, full = _lost(run, here, "wireless"), _lost(run, here, "wireless-queue")
@@ -100,7 +100,7 @@ def _up(run: Run, audit: Audit, path: str, mine: Any, out: Any) -> None:
 
 
 def _down(run: Run, audit: Audit, path: str, mine: Any) -> None:
-    """What the base station sent: it is offered as it has crossed the access link."""
+    """Packets that the base station sent: they count as offered after the access link."""
     packets = run.table("packets")
     gone, full = _lost(run, mine, "wireless"), _lost(run, mine, "wireless-queue")
     crossed = int((mine & (packets["fate"] == "delivered")).sum())

@@ -1,4 +1,4 @@
-"""The numbers that no trace tells: they are bounded, or conserved, and why that is all."""
+"""Numbers that no trace determines: they are bounded, or conserved, with the reason."""
 
 from __future__ import annotations
 

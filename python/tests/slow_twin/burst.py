@@ -10,7 +10,7 @@ from slow_twin.port import Interval
 
 @dataclass(eq=False)
 class Taken:
-    """What a burst holds of a fibre, or was refused."""
+    """A reservation of a burst on a fibre, or its refusal."""
 
     fibre: tuple[int, int]
     wavelength: int | None
@@ -26,7 +26,7 @@ class Burst:
     egress: int
     group: int
     size: int
-    #: Packets of one size each; bursts of others have none.
+    #: Packets of one size each; background bursts have none.
     packets: int
     packet: int
     #: How long it is, as its header says, and as far as it was not cut.
@@ -70,5 +70,5 @@ class Burst:
         self.noted += enumerate(self.taken)
 
     def hops(self) -> list[tuple[int, Taken]]:
-        """Return each fibre it was given or refused, with its place on the way."""
+        """Return each fibre it was given or refused, with its place on the path."""
         return [*self.noted, *enumerate(self.taken)]

@@ -15,7 +15,7 @@ from slow_twin.rules import Rules
 
 @dataclass
 class Arrival:
-    """What an engine run made: a burst, which is closed at an instant and offered to the core."""
+    """Input from an engine run: a burst, with the time when it is offered to the core."""
 
     number: int
     start: int
@@ -196,7 +196,7 @@ class Twin(Contention):
         header = self.rules.header
         return self.control[fibre].begin(done, header) + header + self.network.fibres[fibre][0]
 
-    # What becomes of it.
+    # The fate of a burst.
 
     def landing(self, burst: Burst):
         burst.arrived = burst.arrives + burst.left
@@ -214,7 +214,7 @@ class Twin(Contention):
             burst.fate, burst.cause, burst.lost, burst.node = "lost", "cut", now, burst.here
 
     def lose(self, now: int, burst: Burst, stops: str):
-        # What stops the header of a burst of which nothing is left took nothing from it.
+        # The header of a burst that was cut off entirely is stopped without a reservation.
         cause = stops if self.remains(burst, burst.left) else "cut"
         burst.fate, burst.cause, burst.lost, burst.node = "lost", cause, now, burst.here
         if burst.at:
@@ -228,19 +228,19 @@ class Twin(Contention):
             self.copies[burst.start] -= burst.size
 
     def refuse(self, now: int, burst: Burst):
-        """No step has found a way."""
+        """No step has found a path."""
         rules, back = self.rules, self.network.delay(burst.way[: burst.at + 1])
-        told = now + rules.processing + back
+        shown = now + rules.processing + back
         if rules.protocol == "two-way":
             burst.noted.clear()
             burst.note_refusal()
             self.give_back(now + rules.processing, burst)
-            self.after(told, lambda now: self.refused(now, burst))
+            self.after(shown, lambda now: self.refused(now, burst))
         elif "retransmission" in rules.contention and burst.copy:
             if burst.attempts < rules.attempts:
                 burst.attempts += 1
                 burst.note_refusal()
-                self.after(told + rules.wait, lambda now: self.send(now, burst))
+                self.after(shown + rules.wait, lambda now: self.send(now, burst))
             else:
                 self.lose(now, burst, "contention")
         else:
