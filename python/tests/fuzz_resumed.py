@@ -121,7 +121,7 @@ class Valid(Draw):
     Parameters
     ----------
     seed
-        What it is a function of.
+        The seed of all draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -160,8 +160,8 @@ class Valid(Draw):
             name: pick.choice(values) for name, values in _RUN.items() if pick.random() < 0.15
         }
         if kind != "slots" and pick.random() < 0.2:
-            way = pick.choice(["data", "ack"])
-            found["loss"] = {**found.get("loss", {}), way: self._spells()}
+            direction = pick.choice(["data", "ack"])
+            found["loss"] = {**found.get("loss", {}), direction: self._spells()}
         if pick.random() < 0.2:
             found["access"] = {**found.get("access", {}), "loss": self._spells()}
         return _plain(found)
@@ -329,7 +329,7 @@ class Case:
     kind
         ``"same"``, ``"refused"``, ``"long"``; or what is wrong.
     met
-        What was met in it.
+        The events that it met.
     """
 
     document: dict[str, Any]

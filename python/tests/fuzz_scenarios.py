@@ -95,7 +95,7 @@ class Draw:
     Parameters
     ----------
     seed
-        What it is a function of.
+        The seed of all draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -225,7 +225,7 @@ def _mend(here: Any, key: Any, error: ScenarioError) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a scenario.
+    """The outcome of a scenario.
 
     Attributes
     ----------

@@ -274,7 +274,7 @@ def test_a_process_that_is_forked_reads_and_writes(tmp_path):
     table = Table({"a": of_values([1, 2])})
     write(tmp_path / "parent.parquet", table)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
         child = os.fork()
     if child == 0:
         write(tmp_path / "child.parquet", read(tmp_path / "parent.parquet"))

@@ -94,10 +94,10 @@ paths = st.fixed_dictionaries(
         ),
         "loss": st.fixed_dictionaries(
             {
-                way: st.sampled_from(
+                kind: st.sampled_from(
                     [{"process": "none"}, {"process": "bernoulli", "probability": 0.03}]
                 )
-                for way in ("data", "ack")
+                for kind in ("data", "ack")
             }
         ),
         "flows": st.lists(

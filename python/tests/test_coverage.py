@@ -75,8 +75,8 @@ def test_the_full_run_rejects_every_wrong_model(paper):
             # The record is of the claims as they stand.
             assert judged.verdict == stored[claim.id], f"{target}/{claim.id}"
             shown = {model for model, verdict in judged.wrong.items() if verdict == "fails"}
-            # What a full run cannot tell from its reverse is published as that: of the wrong models
-            # of such a claim one at least is rejected, of any other claim all.
+            # A claim that a full run cannot tell from its reverse is published as such: at least
+            # one of its wrong models is rejected; of any other claim all are.
             if not shown or (judged.verdict != "cannot tell" and shown != set(judged.wrong)):
                 passing.append(f"{target}/{claim.id}: {set(judged.wrong) - shown}")
     assert not passing

@@ -253,8 +253,8 @@ def test_tshark_reads_and_decrypts_it(burstlab, results, kind, tmp_path):
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         return [line.split(";") for line in done.stdout.splitlines()]
 
-    # What tshark makes of the sequence of TCP, such as "out of order", is its guess: the bytes are
-    # those that were sent. Of QUIC, and of all else, it warns of nothing.
+    # The verdicts of tshark on the sequence of TCP, such as "out of order", are guesses: the bytes
+    # are those that were sent. It warns of nothing in QUIC or other protocols.
     for groups, severities in fields("_ws.expert.group", "_ws.expert.severity"):
         for group, severity in zip(groups.split(","), severities.split(","), strict=False):
             assert group in ("", SEQUENCE) or int(severity) < WARNING

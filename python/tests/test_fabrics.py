@@ -42,18 +42,18 @@ def test_flows_over_equal_ways_are_split_as_a_binomial():
         trace=("bursts", "packets"),
     )
     hops = [row for row in rows(result, "bursts_hops") if row["hop"] == 0]
-    way = {row["burst"]: (row["from"], row["to"]) for row in hops}
+    fibre = {row["burst"]: (row["from"], row["to"]) for row in hops}
     taken: dict[tuple[int, str], set[Any]] = {}
     for packet in rows(result, "packets"):
-        taken.setdefault((packet["flow"], packet["kind"]), set()).add(way[packet["burst"]])
-    assert all(len(ways) == 1 for ways in taken.values()), "a flow changed its way"
-    there = Counter(next(iter(ways)) for (_, kind), ways in taken.items() if kind == "data")
-    back = Counter(next(iter(ways)) for (_, kind), ways in taken.items() if kind != "data")
+        taken.setdefault((packet["flow"], packet["kind"]), set()).add(fibre[packet["burst"]])
+    assert all(len(routes) == 1 for routes in taken.values()), "a flow changed its path"
+    there = Counter(next(iter(routes)) for (_, kind), routes in taken.items() if kind == "data")
+    back = Counter(next(iter(routes)) for (_, kind), routes in taken.items() if kind != "data")
     for counts in (there, back):
         assert len(counts) == spines and sum(counts.values()) == flows
         assert stats.chisquare(list(counts.values())).pvalue > 1e-3
     # The ACKs of a flow have a path of their own, drawn independently.
-    spine = {key: next(iter(ways))[1] for key, ways in taken.items()}
+    spine = {key: next(iter(routes))[1] for key, routes in taken.items()}
     same = sum(spine[flow, "data"] == spine[flow, "ack"] for flow in range(flows))
     assert stats.binomtest(same, flows, 1 / spines).pvalue > 1e-3
 

@@ -1,6 +1,6 @@
 """Live hosts: what a scenario may say of them, and programs over a kernel in virtual time.
 
-What needs a kernel is skipped where none was built: `burstlab kernel build` makes one.
+Tests that need a kernel are skipped where none was built: `burstlab kernel build` makes one.
 """
 
 import fcntl
@@ -357,7 +357,7 @@ def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code,
 def kernels_below(directory):
     """The processes of user-mode kernels below a directory, once those that are killed are gone.
 
-    What a crashed kernel leaves goes when a busy machine comes to it, which is given 5 s.
+    The files of a crashed kernel go when a busy machine comes to it, which is given 5 s.
     """
     until = time.monotonic() + 5.0
     while (found := kernels_now(directory)) and time.monotonic() < until:

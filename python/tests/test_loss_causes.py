@@ -131,7 +131,7 @@ def test_a_burst_that_was_cut_to_nothing_is_lost_to_cutting_wherever_its_header_
     early = nothing & bursts.lost & (table["node"] != table["to"])
     assert early.sum() > 10, "their headers ended before the egress"
     assert (table["cause"][bursts.lost & ~nothing] != "cut").all()
-    assert (table["rival"][early] == -1).all(), "no burst was in the way of one that was gone"
+    assert (table["rival"][early] == -1).all(), "no burst held the wavelength of one that was gone"
     (network,) = result.network
     listed = {one["cause"]: one["bursts"] for one in network["all"]["causes"]}
     assert listed["cut"] == (nothing & bursts.ended).sum()

@@ -412,9 +412,9 @@ def test_a_long_delay_line_is_a_second_group_of_servers(lines, more):
 # Again: refused reservations and copies that come back when all others are through.
 
 
-@pytest.mark.parametrize("way", ["two-way", "retransmission"])
+@pytest.mark.parametrize("method", ["two-way", "retransmission"])
 @pytest.mark.parametrize("tries", [1, 2, 3])
-def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
+def test_what_comes_again_later_has_the_fibre_to_itself(method, tries):
     """All that was refused comes again in the same order, and meets its like alone.
 
     Refused bursts are no Poisson stream: they come in clumps. The bursts of each try overflow to
@@ -433,7 +433,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
             if tries > 1
             else {}
         },
-    }[way]
+    }[method]
     source = {"from": "1", "to": "2", "erlangs": load, "length": LENGTH}
     result = bl.run(
         {
@@ -447,7 +447,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
             "bursts": [{**source, "stop": f"{int(second * 1000)} ms"}],
             "run": {
                 "duration": f"{int(second * 1000 * (tries + 1))} ms",
-                "seed": zlib.crc32(repr((way, tries)).encode()),
+                "seed": zlib.crc32(repr((method, tries)).encode()),
                 "replications": REPLICATIONS,
             },
             **change,

@@ -277,17 +277,17 @@ def test_what_is_done_of_a_run_that_was_stopped_does_not_replace_a_whole_one(old
         with pytest.raises(bl.Interrupted) as stop:
             bl.run(LONG, trace="cwnd", out=older, force=True, progress=interrupting)
         result = stop.value.result
-        beside = older.with_name(f"out-interrupted{ending}")
-        assert result.directory == beside
-        found = bl.read(beside)
+        place = older.with_name(f"out-interrupted{ending}")
+        assert result.directory == place
+        found = bl.read(place)
         assert found.interrupted and found.fingerprint == result.fingerprint
         assert len(found.cwnd) == len(result.cwnd) > 0
         assert content(older) == before
     # A stopped run itself is replaced.
     with pytest.raises(bl.Interrupted) as stop:
-        bl.run(LONG, seed=2, out=beside, force=True, progress=interrupting)
-    assert stop.value.result.directory == beside
-    assert bl.read(beside).seed == 2
+        bl.run(LONG, seed=2, out=place, force=True, progress=interrupting)
+    assert stop.value.result.directory == place
+    assert bl.read(place).seed == 2
 
 
 def test_a_run_that_goes_on_replaces_its_own_beginning(tmp_path):

@@ -368,8 +368,8 @@ def test_laws_of_flows_that_have_their_own_are_refused(tmp_path):
     alone = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}]}
     with pytest.raises(bl.InputError, match=r"tcp.variant = reno: .*flows\[0\].tcp.variant"):
         bl.compare(["reno", "sack"], alone, replications=1)
-    beside = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}, {}]}
-    found = bl.compare(["reno", "sack"], beside, replications=1)
+    scenario = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}, {}]}
+    found = bl.compare(["reno", "sack"], scenario, replications=1)
     resolved = [found.study.scenario(0, name) for name in found.names]
     assert [tcp_of(one, one["flows"][1])["variant"] for one in resolved] == ["reno", "sack"]
     assert [tcp_of(one, one["flows"][0])["variant"] for one in resolved] == ["sack", "sack"]

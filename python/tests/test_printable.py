@@ -190,8 +190,8 @@ def test_the_page_serves_it_as_data(stored, label):
 def test_the_scripts_of_the_page_write_text_only():
     for file in sorted((Path(bl.__file__).parent / "page/static/js").glob("*.js")):
         text = file.read_text()
-        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-            assert way not in text, file.name
+        for method in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert method not in text, file.name
 
 
 def test_the_report_of_a_study_shows_it(label, tmp_path, burstlab):

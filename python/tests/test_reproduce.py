@@ -21,8 +21,8 @@ from burstlab.reproduce.context import measure_of
 from burstlab.reproduce.paper import papers, select
 from burstlab.simulation import resolve, run
 
-#: What differs in short runs alone: they begin before the network is in its steady state, or have
-#: few losses of bursts each.
+#: Claims that differ in short runs alone: these begin before the network is in its steady state, or
+#: have few losses of bursts each.
 SHORT = {"ramantas/fig1a/little", "today/stacks/dctcp-as-reno"}
 
 TARGETS = [(paper, target) for paper in papers() for target in paper.targets]

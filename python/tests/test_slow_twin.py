@@ -68,4 +68,4 @@ def test_a_twin_with_another_rule_disagrees(group, name, scheduler, choice):
         _, found = judge(scenario, **choice)
         if found:
             return
-    raise AssertionError("no mesh tells the two rules apart")
+    raise AssertionError("no mesh distinguishes the two rules")

@@ -65,14 +65,14 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_flipped_bit_is_read(result, tmp_path, way):
+@pytest.mark.parametrize("method", WAYS)
+def test_no_flipped_bit_is_read(result, tmp_path, method):
     for seed in range(12):
         directory = tmp_path / str(seed)
         shutil.copytree(result, directory)
         flip(directory / "packets.parquet", np.random.default_rng(seed))
         with pytest.raises(bl.InputError) as refused:
-            WAYS[way](bl.read(directory).packets)
+            WAYS[method](bl.read(directory).packets)
         assert "packets.parquet: " in str(refused.value) and "\n  fix: " in str(refused.value)
 
 

@@ -136,7 +136,7 @@ def test_bursts_of_a_path_say_where_they_go(result):
     bursts = result.bursts
     rows = {name: bursts[name] for name in ("direction", "from", "to", "burst")}
     back = goes_back(rows)
-    both = {(way, bool(is_back)) for way, is_back in zip(rows["direction"], back, strict=True)}
+    both = {(kind, bool(is_back)) for kind, is_back in zip(rows["direction"], back, strict=True)}
     assert both == {("data", False), ("data", True), ("ack", False), ("ack", True)}
     assert len(set(rows["burst"].tolist())) == len(rows["burst"]), "numbered together"
 

@@ -18,7 +18,7 @@ _HEADERS = 40
 
 @dataclass
 class Endpoint:
-    """What the scenario says of one flow.
+    """The facts of the scenario about one flow.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Received:
 
 @dataclass
 class Useful:
-    """How much application data is in segments: what their packets have beside headers.
+    """How much application data is in segments: the bytes of their packets without headers.
 
     A sender may count the last segment of all as whole: no more is in it than was written.
     """

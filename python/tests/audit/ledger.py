@@ -82,13 +82,13 @@ class Story:
         path = run.scenario["network"]["topology"] == "path"
         lost_at = {
             number: at
-            for number, way, at in zip(
+            for number, direction, at in zip(
                 bursts["burst"].tolist(),
                 bursts["direction"],
                 bursts["lost_ps"].tolist(),
                 strict=True,
             )
-            if not (path and way == "ack")
+            if not (path and direction == "ack")
         }
         self._sent: dict[int, dict[int, list[tuple[int, int, int | None]]]] = defaultdict(
             lambda: defaultdict(list)

@@ -171,7 +171,7 @@ def _outputs(run: Run, audit: Audit, ends: list[tuple[str, str]], whole: bool) -
 
 
 def _backlog(run: Run, audit: Audit) -> None:
-    """What waits at the edges at the ends of units of smoothing, in all and by buffer.
+    """Packets that wait at the edges at the ends of units of smoothing, in all and by buffer.
 
     A datagram that leaves in several slots is there in part from the first to the last, so that the
     sum has bounds. Where all fit into a slot it is exact: a unit ends, as timers do, before what

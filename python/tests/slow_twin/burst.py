@@ -32,9 +32,9 @@ class Burst:
     #: How long it is, as its header says, and as far as it was not cut.
     hold: int
     left: int
-    way: Path = ()
+    route: Path = ()
     planned: int = 0
-    #: Position in `way` of the node that schedules it next, and when its first bit is there.
+    #: Position in `route` of the node that schedules it next, and when its first bit is there.
     at: int = 0
     arrives: int = 0
     wavelength: int | None = None
@@ -54,11 +54,11 @@ class Burst:
 
     @property
     def here(self) -> int:
-        return self.way[self.at]
+        return self.route[self.at]
 
     @property
     def next(self) -> int:
-        return self.way[self.at + 1]
+        return self.route[self.at + 1]
 
     def note_refusal(self):
         """It asked for a fibre in vain."""

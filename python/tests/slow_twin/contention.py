@@ -116,10 +116,10 @@ class Contention:
     # Deflection.
 
     def deflected(self, now: int, burst: Burst, converts: bool) -> bool:
-        for way in self.detours(now, burst):
-            fibre = (way[0], way[1])
+        for path in self.detours(now, burst):
+            fibre = (path[0], path[1])
             if self.try_fibre(now, burst, fibre, burst.arrives, converts):
-                burst.way = burst.way[: burst.at] + way
+                burst.route = burst.route[: burst.at] + path
                 return True
         return False
 
@@ -130,17 +130,19 @@ class Contention:
         for node in self.network.onward(here):
             if node == burst.next or (node != burst.egress and not self.network.switches[node]):
                 continue
-            ways = [(node,)] if node == burst.egress else self.network.ways(node, burst.egress)[:1]
-            for way in ways:
-                headers = len(way)
+            paths = (
+                [(node,)] if node == burst.egress else self.network.paths(node, burst.egress)[:1]
+            )
+            for path in paths:
+                headers = len(path)
                 ahead = headers * rules.processing + rules.switching
                 ahead += (headers - 1) * rules.header
                 if (
-                    here not in way
+                    here not in path
                     and burst.at + headers <= burst.planned + rules.hop_limit
                     and now + ahead <= burst.arrives
                 ):
-                    found.append((here, *way))
+                    found.append((here, *path))
         return sorted(found, key=self.network.rank)
 
     # Segmentation.

@@ -24,10 +24,10 @@ class Network:
     seed: int = 1
     found: dict[tuple[int, int], list[Path]] = field(default_factory=dict)
 
-    def first_turn(self, start: int, end: int, ways: int) -> int:
+    def first_turn(self, start: int, end: int, paths: int) -> int:
         """Draw with which of its paths a pair begins, if they take turns."""
         ordinal = len(self.hosts) * self.hosts.index(start) + self.hosts.index(end)
-        return int(uniforms("routes/turns", ordinal, self.seed)[0] * ways)
+        return int(uniforms("routes/turns", ordinal, self.seed)[0] * paths)
 
     def delay(self, path: Path) -> int:
         return sum(self.fibres[pair][0] for pair in pairwise(path))
@@ -49,7 +49,7 @@ class Network:
         links, delay = len(path) - 1, self.delay(path)
         return (links, delay, path) if self.by_hops else (delay, links, path)
 
-    def ways(self, start: int, end: int) -> list[Path]:
+    def paths(self, start: int, end: int) -> list[Path]:
         """Every path, the shortest first."""
         if (start, end) not in self.found:
             self.found[start, end] = sorted(self.simple((start,), end), key=self.rank)

@@ -100,17 +100,17 @@ class Twin(Contention):
     def route(self, burst: Burst) -> Path:
         """Return the first of its routes, or each in turn."""
         pair = burst.start, burst.egress
-        ways = self.network.ways(*pair)[: self.rules.routes]
+        paths = self.network.paths(*pair)[: self.rules.routes]
         if self.rules.route_choice == "first":
-            return ways[0]
+            return paths[0]
         turn = self.turns.get(pair)
         if turn is None:
-            turn = self.network.first_turn(*pair, len(ways))
+            turn = self.network.first_turn(*pair, len(paths))
         self.turns[pair] = turn + 1
-        return ways[turn % len(ways)]
+        return paths[turn % len(paths)]
 
     def offset(self, burst: Burst) -> int:
-        rules, links = self.rules, len(burst.way) - 1
+        rules, links = self.rules, len(burst.route) - 1
         offset = rules.offset
         if offset is None:
             detour = rules.hop_limit if "deflection" in rules.contention else 0
@@ -119,15 +119,15 @@ class Twin(Contention):
             offset += rules.class_offsets[burst.group]
         if rules.protocol == "two-way":
             # The last node to be asked is the one before the egress.
-            offset += 2 * self.network.delay(burst.way[:-1])
+            offset += 2 * self.network.delay(burst.route[:-1])
         return offset
 
     def send(self, now: int, burst: Burst):
         rules = self.rules
         self.acts(now, burst.start, burst)
         burst.note_attempt()
-        burst.way = self.route(burst)
-        burst.planned, burst.at, burst.wavelength = len(burst.way) - 1, 0, None
+        burst.route = self.route(burst)
+        burst.planned, burst.at, burst.wavelength = len(burst.route) - 1, 0, None
         burst.taken, burst.hold = [], rules.hold(burst.size)
         burst.left = burst.hold
         offset = self.offset(burst)
@@ -165,7 +165,7 @@ class Twin(Contention):
         else:
             late = done + rules.switching > burst.arrives
         if rules.protocol == "two-way":
-            back = self.network.delay(burst.way[: burst.at + 1])
+            back = self.network.delay(burst.route[: burst.at + 1])
             late = late or (len(burst.taken) == burst.at and done + back > burst.leaves)
         if late and rules.protocol == "two-way":
             self.refuse(now, burst)
@@ -229,7 +229,7 @@ class Twin(Contention):
 
     def refuse(self, now: int, burst: Burst):
         """No step has found a path."""
-        rules, back = self.rules, self.network.delay(burst.way[: burst.at + 1])
+        rules, back = self.rules, self.network.delay(burst.route[: burst.at + 1])
         shown = now + rules.processing + back
         if rules.protocol == "two-way":
             burst.noted.clear()
@@ -272,15 +272,15 @@ class Twin(Contention):
 
     def trail(self, done: int, burst: Burst, place: int, left: int):
         """A trailer leaves the node of the fibre `place` of a burst for the next one."""
-        if place + 1 < len(burst.way) - 1:
-            there = self.sent(done, (burst.way[place], burst.way[place + 1]))
+        if place + 1 < len(burst.route) - 1:
+            there = self.sent(done, (burst.route[place], burst.route[place + 1]))
             self.after(there, lambda now: self.shorten(now, burst, place + 1, left))
 
     def shorten(self, now: int, burst: Burst, place: int, left: int):
         """A trailer is there: what the node holds for the tail is free again."""
         if burst.fate != "in-flight":
             return
-        self.acts(now, burst.way[place], burst)
+        self.acts(now, burst.route[place], burst)
         if place >= len(burst.taken):
             # The header still waits here, and goes on with what is left.
             burst.hold = min(burst.hold, max(left, 1))
