@@ -26,7 +26,7 @@ _drawer = Drawer()
 
 
 def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
-    """Write ``path.png``, ``path.svg`` and ``path.csv``; no pictures without the extra ``plot``.
+    """Write ``path.png``, ``path.svg`` and ``path.csv``; pictures need the extra ``pictures``.
 
     Parameters
     ----------
