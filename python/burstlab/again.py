@@ -16,7 +16,7 @@ from burstlab import classes
 from burstlab.errors import InputError
 from burstlab.loading import read_toml
 
-#: The flag that lets code be executed that came with what is run.
+#: The flag that permits code that came with a scenario or a result.
 FLAG = "--allow-code"
 
 #: Tables of a plan in which its points have no fields.

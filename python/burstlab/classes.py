@@ -95,7 +95,7 @@ def used(resolved: Mapping[str, Any]) -> bool:
 
 
 def written(document: Any) -> str | None:
-    """Return where code stands in a scenario or a plan itself, if it does."""
+    """Return where code is stored in a scenario or a plan itself, if it is."""
     return next(_code(document, ""), None)
 
 
@@ -199,7 +199,7 @@ def failure(
     now_s: float | None = None,
     function: object = None,
 ) -> tuple[str, str]:
-    """Tell what a class raised, in one line, and what to do about it."""
+    """Return the exception of a class in one line, with the fix."""
     line = _line(error, file)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, WrongAnswer):
@@ -215,11 +215,11 @@ def failure(
 
 
 class WrongAnswer(Exception):
-    """A method answered what it cannot."""
+    """A method returned a value that is not allowed."""
 
 
 def wrong_answer(answer: object, wanted: str) -> WrongAnswer:
-    """Make the error of an answer that is not what was wanted."""
+    """Return the error for a returned value that is not allowed."""
     shown = repr(answer)
     return WrongAnswer(f"it answered {shown[:80]}, and {wanted} was wanted")
 
@@ -321,7 +321,7 @@ def _methods(kind: str) -> tuple[str, ...]:
 
 
 def _check_timer(has: Mapping[str, bool], file: str, name: str) -> None:
-    """Refuse a timer that nobody sets, or that nobody heeds."""
+    """Refuse a timer that no method sets, or that no method handles."""
     from burstlab._core import ClassError
 
     one, other = has.get("next_timer", False), has.get("on_timer", False)

@@ -84,7 +84,7 @@ class ScenarioError(FieldError):
 
 
 class MemoryExceeded(ScenarioError):
-    """A run took more memory than it may, or cannot go on.
+    """A run took more memory than it may, or cannot continue.
 
     Attributes
     ----------

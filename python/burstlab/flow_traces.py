@@ -148,7 +148,7 @@ def _parquet(where: Path, content: bytes) -> Iterator[tuple[str, tuple[Any, ...]
 
 
 def _cells(column: Any) -> list[Any]:
-    """Return what a column of Parquet holds; a duration in s, as it is exactly."""
+    """Return the content of a column of Parquet; a duration is exact, in s."""
     import pyarrow as pa
 
     if not pa.types.is_duration(column.type):

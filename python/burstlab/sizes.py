@@ -104,12 +104,12 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _is_head(cells: list[str]) -> bool:
-    """Answer whether a row names columns: its cells are words."""
+    """Whether a row names columns: its cells are words."""
     return all(math.isnan(_number(cell)) and cell[:1].isalpha() for cell in cells)
 
 
 def _in_percent(rows: list[tuple[int, list[str]]]) -> bool:
-    """Answer whether probabilities end with 100."""
+    """Whether probabilities end with 100."""
     return bool(rows) and len(rows[-1][1]) == 2 and _number(rows[-1][1][1]) == 100.0
 
 

@@ -133,13 +133,13 @@ class Table:
         return to_arrow(self.read(), "to_arrow()", "arrow")
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert to pandas.
+        """Convert to pandas; it needs the extra ``pandas``.
 
         Returns
         -------
         pandas.DataFrame
-            The same columns. Times stay whole picoseconds in nullable integers; a missing value is
-            ``pandas.NA``.
+            The same columns. Times and counts stay whole, in nullable integers whose missing values
+            are ``pandas.NA``. A missing float is NaN, a missing text None.
         """
         from burstlab.storage.arrow import to_arrow
 

@@ -53,7 +53,7 @@ class TimerTie:
         )
 
     def document(self) -> dict[str, Any]:
-        """Return what JSON says of it."""
+        """Return the timer for JSON."""
         return asdict(self)
 
 

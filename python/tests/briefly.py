@@ -1,4 +1,4 @@
-"""Targets of a paper, run briefly: what is told of them has to hold in however short a run."""
+"""Targets of a paper, run briefly: each tested statement holds in however short a run."""
 
 from __future__ import annotations
 

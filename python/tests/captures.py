@@ -105,7 +105,7 @@ def tshark(path: Path, fields: list[str], *options: str) -> list[list[str]]:
 
 
 def tcptrace(path: Path) -> dict[str, list[int]]:
-    """What tcptrace counts on the way from the senders, one number a connection."""
+    """The counts of tcptrace on the path from the senders, one number a connection."""
     command = [tool("tcptrace"), "-l", "-r", str(path)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found: dict[str, list[int]] = {}

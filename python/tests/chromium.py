@@ -75,7 +75,7 @@ def ready(tab: Page) -> None:
 
 
 def until(tab: Page, condition: str) -> None:
-    """Wait for a condition; the page forbids the driver's own way, which evaluates text in it."""
+    """Wait for a condition; the driver's own method evaluates text, which the page forbids."""
     for _ in range(PATIENCE // 20):
         if tab.evaluate(f"Boolean({condition})"):
             return

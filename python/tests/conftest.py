@@ -1,4 +1,4 @@
-"""What several tests need: a small scenario, and the command line in this process."""
+"""Fixtures that several tests need: a small scenario, and the command line in this process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass
 class Answer:
-    """What a command printed, and its exit status."""
+    """The output of a command, and its exit status."""
 
     status: int
     out: str

@@ -82,13 +82,13 @@ _TIMEOUTS, _TIMEOUT_S = 90, 120
 #: The longest round trip of these transfers: 100 KB in the queue of a link of 1 Mb/s, and delays.
 _ROUND_TRIP_S = 1.0
 
-#: What a run counts where such a transfer has a longer time-out than was drawn.
+#: Counters of a run whose transfers may have a longer time-out than was drawn.
 _RAISED = "RTO raised above the round trip"
 
 #: Steps of contention that a network of bursts may have.
 _STEPS = ["conversion", "delay-line", "deflection", "segmentation", "retransmission"]
 
-#: What late headers are refused by, and what is wide enough for most.
+#: The fields that refuse late headers, and values that are wide enough for most.
 _GUARD, _WIDE = "signalling.guard", "20 ms"
 
 #: Fields that a run has now and then.
@@ -111,7 +111,7 @@ _NOT_KEPT = {"window_law_class", "detector_class", "stack", "congestion_control"
 #: Outcomes that are faults.
 _WRONG = ("differs", "ended", "dead", "unended")
 
-#: What these are where a run has none.
+#: Values of these fields in a run that has none.
 _NO_RUN = (None, "0 s", "fixed")
 
 
@@ -121,7 +121,7 @@ class Valid(Draw):
     Parameters
     ----------
     seed
-        What it is a function of.
+        The seed of all draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -160,8 +160,8 @@ class Valid(Draw):
             name: pick.choice(values) for name, values in _RUN.items() if pick.random() < 0.15
         }
         if kind != "slots" and pick.random() < 0.2:
-            way = pick.choice(["data", "ack"])
-            found["loss"] = {**found.get("loss", {}), way: self._spells()}
+            direction = pick.choice(["data", "ack"])
+            found["loss"] = {**found.get("loss", {}), direction: self._spells()}
         if pick.random() < 0.2:
             found["access"] = {**found.get("access", {}), "loss": self._spells()}
         return _plain(found)
@@ -329,7 +329,7 @@ class Case:
     kind
         ``"same"``, ``"refused"``, ``"long"``; or what is wrong.
     met
-        What was met in it.
+        The events that it met.
     """
 
     document: dict[str, Any]

@@ -47,7 +47,7 @@ RUNS_S, HEARD_S, HEARD_CPU_S = 0.6, 20.0, 2.0
 #: Seconds that a scenario may take to be resolved, whatever it is.
 RESOLVED_S = 60.0
 
-#: What a run says of a connection that waits for ever: a fault of the engine.
+#: The warning about a connection that waits for ever: a fault of the engine.
 DEAD = "no timer is set"
 
 #: Corrections that a scenario gets before it is run as it is.
@@ -95,7 +95,7 @@ class Draw:
     Parameters
     ----------
     seed
-        What it is a function of.
+        The seed of all draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -225,7 +225,7 @@ def _mend(here: Any, key: Any, error: ScenarioError) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a scenario.
+    """The outcome of a scenario.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ def _judged(status: int, late: str, text: str) -> tuple[str, bool]:
     if DEAD in " ".join(text.split()):
         return "a connection is dead", False
     code = os.WEXITSTATUS(status)
-    # Python tells of a Ctrl-C that came in the middle of its own book-keeping, and goes on.
+    # Python reports a Ctrl-C that came in the middle of its own book-keeping, and continues.
     traced = "panicked" in text or (
         "Traceback (most recent call last)" in text and "Exception ignored in" not in text
     )

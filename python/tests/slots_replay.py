@@ -52,7 +52,7 @@ class Draws:
 
 @dataclass
 class Packet:
-    """What comes to an edge, and what becomes of it."""
+    """Arrivals at an edge, and their fates."""
 
     at: int
     size: int
@@ -103,7 +103,7 @@ class Buffer:
 
 @dataclass
 class Window:
-    """What an output counts over the last slots."""
+    """Counters of an output over the last slots."""
 
     slots: int
     seen: list[int] = field(default_factory=list)

@@ -661,7 +661,7 @@ CASES: dict[str, Case] = {
     ),
 }  # fmt: skip
 
-#: What is no number of a formula, and what tests below hold against many digits, or elsewhere.
+#: Names that are no number of a formula, or that tests elsewhere hold against many digits.
 ELSEWHERE = {
     "erlang.erlang_b_load", "erlang.reduced_load", "ramantas.file_shape", "ramantas.lost_bursts",
     "wlan.bianchi", "wlan.saturation", "lu_hunter.crowd_loss", "lu_hunter.crowd_congestion_time",
@@ -860,5 +860,5 @@ def test_losses_of_a_crowd_are_the_mean_over_all_changes(seed):
         lengths: dict[Any, Any] = {"round trip": rtt, "congestion": (mpf(rtt) + 2 * times) / 2}
         for per, time in lengths.items():
             rate = (c / 6 * mpf(rtt) + losses / 2) / (time * mpf(capacity_bps))
-            told = lu_hunter.crowd_loss_rate(capacity_bps, share, rtt, flows, per=per)
-            assert float(told) == pytest.approx(float(rate), rel=WITHIN)
+            shown = lu_hunter.crowd_loss_rate(capacity_bps, share, rtt, flows, per=per)
+            assert float(shown) == pytest.approx(float(rate), rel=WITHIN)

@@ -182,7 +182,7 @@ class TestReducedLoad:
             assert answer.link_blocking[link] == pytest.approx(expected, abs=1e-11)
         through = np.array(loads) * (1 - answer.route_blocking)
         if thinning == "upstream":
-            # What is lost on links is what routes lose.
+            # The losses of links are those of routes.
             lost = sum(answer.link_load[link] * answer.link_blocking[link] for link in links)
             assert lost == pytest.approx(sum(loads) - through.sum(), abs=1e-9)
         else:

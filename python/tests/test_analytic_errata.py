@@ -19,7 +19,7 @@ COUNTS = ("paper", "half", "full")
 
 
 def section(title):
-    """What the page says of a paper."""
+    """The section of the page about a paper."""
     (found,) = [part for part in PAGE.split("\n## ") if part.startswith(title)]
     return found
 

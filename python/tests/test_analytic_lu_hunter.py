@@ -66,7 +66,7 @@ class TestSaw:
 
 class TestCongestion:
     def test_joint_probability_of_uniform_rates(self, draws=400_000):
-        """What (5) integrates, counted: a = 0.1 C, R = 0.4."""
+        """The integral of (5) as a count: a = 0.1 C, R = 0.4."""
         rng = np.random.default_rng(1)
         b, x = rng.uniform(0, 0.4 * C, (2, draws))
         joint = lu_hunter.congestion_probability(0.1 * C, C, 0.4, free="uniform")
@@ -139,15 +139,15 @@ class TestDelays:
     @pytest.mark.parametrize(("ratio", "near_share"), [(0.5, 0.5), (0.5, 0.3), (2.0, 0.7)])
     def test_events_along_the_way(self, ratio, near_share):
         """Fig. 1 followed: who hears of the loss when, and when that is felt."""
-        t0, t1, t2, t3 = way = lu_hunter.delays(0.6, ratio, near_share)
-        assert sum(way) == pytest.approx(0.3)
+        t0, t1, t2, t3 = parts = lu_hunter.delays(0.6, ratio, near_share)
+        assert sum(parts) == pytest.approx(0.3)
         assert t1 / t0 == pytest.approx(ratio)
         assert t2 / t3 == pytest.approx(ratio)
         options = {"core_ratio": ratio, "near": near_share}
         # The first packet too many reaches the switch at 0.
         edge_hears = t1
         receiver_misses = t2 + t3
-        source_hears = {True: edge_hears + t0, False: receiver_misses + sum(way)}
+        source_hears = {True: edge_hears + t0, False: receiver_misses + sum(parts)}
         assert lu_hunter.exposure(0.6, control=True, **options) == pytest.approx(edge_hears + t1)
         assert lu_hunter.exposure(0.6, **options) == pytest.approx(source_hears[False] + t0 + t1)
         for acks, heard in source_hears.items():
@@ -164,7 +164,7 @@ class TestDelays:
 
 
 def flow_by_flow(a, b, rtt, flows):
-    """What is lost after a rise, and how long: a flow halves its share, then the next."""
+    """The losses after a rise, and their duration: a flow halves its share, then the next."""
     over, each = b - a, (C - a) / flows / 2
     pace = rtt / 2 * (rtt * (C - a) / (flows * PACKET)) / flows
     lost, time = over * rtt, rtt

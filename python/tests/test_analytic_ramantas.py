@@ -140,7 +140,7 @@ def test_files_without_an_end():
     assert shape == pytest.approx(700 / 660, rel=1e-14)
     assert ramantas.file_mean(shape, 40) == pytest.approx(700, rel=1e-12)
     assert math.isinf(ramantas.file_mean(1.0, 40))
-    # What a run of 10^4 flows sees of it.
+    # The part that a run of 10^4 flows shows.
     rng = np.random.default_rng(2007)
     seen = 40 * rng.uniform(size=(500, 10_000)) ** (-1 / shape)
     assert np.median(seen.mean(axis=1)) < 400

@@ -57,7 +57,7 @@ def slots(stations: int, tries: int, count: int) -> tuple[float, int, float]:
 def test_the_fixed_point_is_that_of_its_slots(stations, tries):
     p, met, given_up = slots(stations, tries, 60_000)
     result = wlan.saturation(stations, tries=tries)
-    # What meets comes in pairs; four standard deviations.
+    # Collisions come in pairs; four standard deviations.
     assert p == pytest.approx(result.p, rel=4 / (met / 2) ** 0.5)
     if result.dropped > 0.01:
         assert given_up == pytest.approx(result.dropped, rel=0.1)

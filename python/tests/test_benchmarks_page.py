@@ -1,4 +1,4 @@
-"""What the page of benchmarks says of instructions is what is on record."""
+"""The page of benchmarks has the recorded numbers of instructions."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ TINY = {
     "detectors": {"bursts": 150, "losses": 1},
 }
 
-#: What holds in however short a run, by the start of its claim.
+#: Claims that hold in however short a run, by the start of their text.
 CERTAIN = {
     "fig6": ["The first time-out", "BLE takes it", "Consecutive", "Down to", "At a window below"],
     "fig7a": ["Where the flow is fast"],

@@ -1,4 +1,4 @@
-"""Data, ACKs and bursts of others are told apart: on the terminal, in summaries and in studies."""
+"""Data, ACKs and background bursts are separate: on the terminal, in summaries and in studies."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ LATE: dict[str, Any] = {
 def test_the_first_line_is_that_of_data_bursts():
     result = bl.run(LOSSY)
     (network,) = result.network
-    told = list(mesh.lines(result))
-    assert told[0].startswith(f"data bursts that ended: {network['data']['bursts']:,}; lost ")
-    (ratio,) = re.findall(r"a ratio of ([\d.]+) %", told[0])
+    stated = list(mesh.lines(result))
+    assert stated[0].startswith(f"data bursts that ended: {network['data']['bursts']:,}; lost ")
+    (ratio,) = re.findall(r"a ratio of ([\d.]+) %", stated[0])
     counters = result.counters
     lost = counters["bursts_lost"] / (counters["bursts_lost"] + counters["bursts_delivered"])
     assert float(ratio) == pytest.approx(100 * lost, rel=1e-2)
     assert float(ratio) > 0.5
-    (acks,) = [line for line in told if line.startswith("bursts of ACKs that ended")]
+    (acks,) = [line for line in stated if line.startswith("bursts of ACKs that ended")]
     assert acks.endswith("lost 0, a ratio of 0 %")
-    assert not any(line.startswith("background bursts") for line in told)
-    after = [line for line in told if line.startswith("  assembled: ")]
+    assert not any(line.startswith("background bursts") for line in stated)
+    after = [line for line in stated if line.startswith("  assembled: ")]
     assert [", after 2 ms; " in line for line in after] == [True, False]
-    assert "bursts of ACKs" not in told[0]
+    assert "bursts of ACKs" not in stated[0]
 
 
 def test_bytes_that_are_cut_off_are_told():

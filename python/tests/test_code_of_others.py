@@ -44,7 +44,7 @@ duration = "200 ms"
 
 
 class Case:
-    """A directory of others, and what is done with it."""
+    """A directory from somebody else, and an operation on it."""
 
     def __init__(self, place: Path) -> None:
         self.place, self.mark = place, place / "executed"
@@ -187,7 +187,7 @@ def test_a_file_of_ones_own_needs_no_leave(name, tmp_path):
     given = case.own()
     (tmp_path / "summary.json").write_text('{"of": "another program"}')
     if name == "resolve and run":
-        # What `resolve` answers has the text itself.
+        # The result of `resolve` has the text itself.
         with pytest.raises(bl.ScenarioError, match="allow_code=True"):
             CALLS[name](given, False)
         return

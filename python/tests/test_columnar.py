@@ -153,7 +153,7 @@ def test_a_damaged_file_is_told_and_never_believed_to_be_another(tmp_path):
     write(path, Table({**whole.read(), "text": of_values(["a", None, "b", "a"] * 50)}))
     content = path.read_bytes()
     rng = np.random.default_rng(3)
-    told = 0
+    shown = 0
     for _ in range(400):
         damaged = bytearray(content)
         for place in rng.integers(0, len(damaged), rng.choice([1, 4])):
@@ -163,8 +163,8 @@ def test_a_damaged_file_is_told_and_never_believed_to_be_another(tmp_path):
         try:
             read(path)
         except Damaged:
-            told += 1
-    assert told > 200
+            shown += 1
+    assert shown > 200
 
 
 def former(path: Path) -> None:
@@ -188,8 +188,8 @@ def former(path: Path) -> None:
 
 def without_sums(path: Path) -> None:
     """Take from a document what no version of those days wrote."""
-    told = json.loads(path.read_text())
-    path.write_text(json.dumps({name: told[name] for name in told if name not in (FIELD, SEAL)}))
+    shown = json.loads(path.read_text())
+    path.write_text(json.dumps({name: shown[name] for name in shown if name not in (FIELD, SEAL)}))
 
 
 def test_a_result_that_arrow_wrote_is_read(small, tmp_path, monkeypatch):
@@ -274,7 +274,7 @@ def test_a_process_that_is_forked_reads_and_writes(tmp_path):
     table = Table({"a": of_values([1, 2])})
     write(tmp_path / "parent.parquet", table)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
         child = os.fork()
     if child == 0:
         write(tmp_path / "child.parquet", read(tmp_path / "parent.parquet"))

@@ -22,7 +22,7 @@ RING = 5
 
 
 def ring(*, drain: str | None = None, **over: Any) -> dict[str, Any]:
-    """Make a small ring with losses, connections of all sizes, and a flow beside them."""
+    """Make a small ring with losses, connections of all sizes, and a flow."""
     run = {"duration": "900 ms", "warmup": "200 ms", **({"drain": drain} if drain else {})}
     return {
         "network": {
@@ -74,17 +74,17 @@ def known_quantile(known: list[float], bounds: list[float], share: float) -> flo
     return never[rank - 1]
 
 
-def close(told: float | None, found: float | None) -> bool:
-    if told is None or found is None:
-        return told is found
-    return told == pytest.approx(found, rel=1e-9)
+def close(shown: float | None, found: float | None) -> bool:
+    if shown is None or found is None:
+        return shown is found
+    return shown == pytest.approx(found, rel=1e-9)
 
 
 @pytest.mark.parametrize("drain", [None, "40 ms", "100 s"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_number_of_a_demand_comes_out_of_the_tables(drain, seed):
     result = bl.run(ring(drain=drain), seed=seed, trace=("packets",))
-    told = result.demand[0][0]
+    shown = result.demand[0][0]
     summary = result.summary
     rows = {name: result.connections[name] for name in ("id", "from", "to", "bytes", "ideal_ps")}
     times = {
@@ -134,20 +134,20 @@ def test_every_number_of_a_demand_comes_out_of_the_tables(drain, seed):
         acked = times["completed_ps"][place]
         acknowledged.append(((acked if acked is not None else end_s) - start, acked is not None))
         slow.setdefault(len(str(whole)) - 1, []).append((took / ideal, done))
-    assert told["cohort"] == len(received) > 30
-    assert told["censored"] == open_now
-    assert told["unacknowledged"] == sum(not done for _, done in acknowledged)
+    assert shown["cohort"] == len(received) > 30
+    assert shown["censored"] == open_now
+    assert shown["unacknowledged"] == sum(not done for _, done in acknowledged)
     for name, cohort in (("received", received), ("acknowledged", acknowledged)):
         known = [value for value, done in cohort if done]
         bounds = [value for value, done in cohort if not done]
         mean = sum(known + bounds) / len(cohort)
-        assert close(told[f"{name}_mean_bound_s"], mean)
-        assert close(told[f"{name}_mean_s"], None if bounds else mean)
+        assert close(shown[f"{name}_mean_bound_s"], mean)
+        assert close(shown[f"{name}_mean_s"], None if bounds else mean)
         for digits in ("50", "90", "99", "999"):
             share = int(digits) / 10 ** len(digits)
-            assert close(told[f"{name}_p{digits}_s"], known_quantile(known, bounds, share))
-    assert [one["from_bytes"] for one in told["slowdown"]] == [10**power for power in sorted(slow)]
-    for one, power in zip(told["slowdown"], sorted(slow), strict=True):
+            assert close(shown[f"{name}_p{digits}_s"], known_quantile(known, bounds, share))
+    assert [one["from_bytes"] for one in shown["slowdown"]] == [10**power for power in sorted(slow)]
+    for one, power in zip(shown["slowdown"], sorted(slow), strict=True):
         known = [value for value, done in slow[power] if done]
         bounds = [value for value, done in slow[power] if not done]
         assert (one["connections"], one["censored"]) == (len(slow[power]), len(bounds))
@@ -158,18 +158,18 @@ def test_every_number_of_a_demand_comes_out_of_the_tables(drain, seed):
     every = [one for of_size in slow.values() for one in of_size]
     known = [value for value, done in every if done]
     bounds = [value for value, done in every if not done]
-    assert close(told["slowdown_mean"], None if bounds else sum(known) / len(known))
-    assert close(told["slowdown_p99"], known_quantile(known, bounds, 0.99))
+    assert close(shown["slowdown_mean"], None if bounds else sum(known) / len(known))
+    assert close(shown["slowdown_p99"], known_quantile(known, bounds, 0.99))
     warned = any("web" in one and "run.drain" in one for one in result.warnings)
-    assert warned == (told["censored"] > 0)
+    assert warned == (shown["censored"] > 0)
     if drain == "100 s":
-        assert (told["censored"], told["unacknowledged"]) == (0, 0)
-        means = told["received_mean_s"], told["acknowledged_mean_s"]
+        assert (shown["censored"], shown["unacknowledged"]) == (0, 0)
+        means = shown["received_mean_s"], shown["acknowledged_mean_s"]
         assert means[0] is not None and means[1] is not None and means[0] < means[1]
     if drain is None:
-        assert told["censored"] > 0
+        assert shown["censored"] > 0
         assert summary["simulated_s"] == pytest.approx(0.9)
-    departed = told["departed"]
+    departed = shown["departed"]
     found = [
         (float(start), float(end), int(whole))
         for start, end, whole in zip(
@@ -270,17 +270,17 @@ def test_more_wavelengths_shorten_the_times_of_all_that_began():
     of_done: dict[int, float] = {}
     for wavelengths in (1, 16):
         cut = bl.run(abilene(wavelengths, None))
-        told = cut.demand[0][0]
-        assert 0 < told["censored"] < told["cohort"]
-        assert told["received_mean_s"] is None
+        shown = cut.demand[0][0]
+        assert 0 < shown["censored"] < shown["cohort"]
+        assert shown["received_mean_s"] is None
         assert any("run.drain" in warning for warning in cut.warnings)
-        of_done[wavelengths] = told["departed"]["completion_time_s"]
+        of_done[wavelengths] = shown["departed"]["completion_time_s"]
         drained = bl.run(abilene(wavelengths, "600 s"))
-        told = drained.demand[0][0]
-        assert told["censored"] == 0
+        shown = drained.demand[0][0]
+        assert shown["censored"] == 0
         assert not any("run.drain" in warning for warning in drained.warnings)
-        assert told["received_mean_s"] is not None
-        of_all[wavelengths] = told["received_mean_s"]
+        assert shown["received_mean_s"] is not None
+        of_all[wavelengths] = shown["received_mean_s"]
     assert of_all[16] < 0.8 * of_all[1]
     assert of_done[16] > of_done[1], "the trap is there"
 
@@ -314,9 +314,9 @@ def test_a_study_draws_no_verdict_from_censored_times(tmp_path):
         assert rows[name]["n"] == 0
     assert rows["began"]["censored"] == 0
     p_holm = significance(cut)
-    told = {one.metric: one for one in versus(cut, p_holm)}
+    shown = {one.metric: one for one in versus(cut, p_holm)}
     for name in ("mean_s", "done_s", "bound_s"):
-        one = told[name]
+        one = shown[name]
         assert (one.higher, one.lower, one.undecided, one.equal, one.censored) == (0, 0, 0, 0, 1)
         assert one.ratios is None
     assert any("censored" in warning and "run.drain" in warning for warning in cut.warnings)
@@ -332,8 +332,8 @@ def test_a_study_draws_no_verdict_from_censored_times(tmp_path):
         if row["metric"] in TIMED:
             assert row["difference"] < 0.0
             assert row["n"] == 4
-    told = {one.metric: one for one in versus(drained, significance(drained))}
-    assert (told["p50_s"].lower, told["p50_s"].censored) == (1, 0)
+    shown = {one.metric: one for one in versus(drained, significance(drained))}
+    assert (shown["p50_s"].lower, shown["p50_s"].censored) == (1, 0)
     assert not any("censored" in warning for warning in drained.warnings)
     assert "no verdict: censored" not in (tmp_path / "drained" / "report.html").read_text()
 

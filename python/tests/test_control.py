@@ -41,13 +41,13 @@ TIMING_OUT: dict[str, Any] = {
 
 
 def law(name: str, file: Path = LAWS, **options: Any) -> dict[str, Any]:
-    """What makes a class the window law."""
+    """Settings that make a class the window law."""
     named = {"file": str(file), "class": name, "options": options}
     return {"window_law": "python", "window_law_class": named}
 
 
 def ble(**options: Any) -> dict[str, Any]:
-    """What makes the example the detector."""
+    """Settings that make the example the detector."""
     named = {"file": str(EXAMPLES / "laws" / "ble.py"), "class": "Ble", "options": options}
     return {"detector": "python", "detector_class": named}
 
@@ -94,10 +94,10 @@ paths = st.fixed_dictionaries(
         ),
         "loss": st.fixed_dictionaries(
             {
-                way: st.sampled_from(
+                kind: st.sampled_from(
                     [{"process": "none"}, {"process": "bernoulli", "probability": 0.03}]
                 )
-                for way in ("data", "ack")
+                for kind in ("data", "ack")
             }
         ),
         "flows": st.lists(
@@ -400,14 +400,14 @@ class Mine(CongestionControl):
 def test_what_fails_ends_the_run_and_is_told(tmp_path, burstlab, method, body, says):
     file = source(tmp_path, BODY.format(method=method, body=body))
     scenario = {**LOSSY, "loss": {"data": {"process": "bernoulli", "probability": 0.2}}}
-    with pytest.raises(bl.ControlError) as told:
+    with pytest.raises(bl.ControlError) as stated:
         bl.run(having(scenario, law("Mine", file)), out=tmp_path / "out")
-    message = str(told.value)
+    message = str(stated.value)
     line = 8 if says.startswith("it answered") else 9
     assert says in message and f"mine.py, line {line}, Mine.{method}: " in message
     assert " s of simulated time\n  fix: correct the class" in message
     assert not list((tmp_path / "out").iterdir())
-    assert told.value.__cause__ is None
+    assert stated.value.__cause__ is None
 
 
 def test_the_command_says_so_in_one_message(tmp_path, burstlab):
@@ -458,9 +458,9 @@ def test_a_failure_comes_back_from_another_process(tmp_path):
     ],
 )
 def test_a_class_that_cannot_be_used(tmp_path, text, name, options, says):
-    with pytest.raises(bl.ControlError) as told:
+    with pytest.raises(bl.ControlError) as stated:
         bl.run(having(LOSSY, law(name, source(tmp_path, text), **options)))
-    assert says in str(told.value)
+    assert says in str(stated.value)
 
 
 @pytest.mark.parametrize(
@@ -475,9 +475,9 @@ def test_a_class_that_cannot_be_used(tmp_path, text, name, options, says):
 )
 def test_a_class_that_is_not_there_is_told_of_without_running_anything(tmp_path, text, name, says):
     file = source(tmp_path, text) if text else tmp_path / "absent.py"
-    with pytest.raises(bl.ScenarioError) as told:
+    with pytest.raises(bl.ScenarioError) as stated:
         bl.resolve(having(LOSSY, law(name, file)))
-    assert says in str(told.value) and "tcp.window_law_class" in str(told.value)
+    assert says in str(stated.value) and "tcp.window_law_class" in str(stated.value)
 
 
 def test_a_detector_judges_in_words(tmp_path):
@@ -525,16 +525,16 @@ def test_the_page_shows_what_works(root, tmp_path, burstlab):
         "tcp = { window_law = 'python', window_law_class = { file = 'mine.py', class = 'Mine' }, "
         "initial_ssthresh = 3 }\n"
     )
-    told = burstlab("run", tmp_path / "one.toml").err
-    assert re.sub(r"at [\d.]+ s", "at T s", told) == re.sub(r"at [\d.]+ s", "at T s", message)
+    stated = burstlab("run", tmp_path / "one.toml").err
+    assert re.sub(r"at [\d.]+ s", "at T s", stated) == re.sub(r"at [\d.]+ s", "at T s", message)
 
 
 def test_results_differ_by_the_code_in_one_line(tmp_path, burstlab):
     for name, text in (("a", COUNTING), ("b", COUNTING + "\n")):
         bl.run(having(LOSSY, law("Mine", source(tmp_path, text))), out=tmp_path / name)
-    told = burstlab("results", tmp_path / "a", tmp_path / "b").out
-    assert "window_law_class.source" in told and "11 lines, sha256 " in told
-    assert "global acks" not in told
+    stated = burstlab("results", tmp_path / "a", tmp_path / "b").out
+    assert "window_law_class.source" in stated and "11 lines, sha256 " in stated
+    assert "global acks" not in stated
 
 
 def test_the_classes_of_a_scenario_in_python(tmp_path):

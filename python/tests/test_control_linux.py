@@ -137,7 +137,7 @@ def test_the_example_by_rate_fills_a_link_that_loses():
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "stated"),
     [
         ("def pacing_rate(self, event):\n    return -1", "Mine.pacing_rate: it answered -1"),
         ("def pacing_rate(self, event):\n    return float('inf')", "above 0 and finite, or None"),
@@ -157,10 +157,10 @@ def test_the_example_by_rate_fills_a_link_that_loses():
         ("def on_marks(self, event):\n    return 1", "did you mean on_mark?"),
     ],
 )
-def test_what_a_class_must_not_answer_is_told(tmp_path, body, told):
+def test_what_a_class_must_not_answer_is_told(tmp_path, body, stated):
     with pytest.raises(bl.ControlError) as error:
         bl.run(having(PATH, **written(tmp_path, body)))
-    assert told in str(error.value), error.value
+    assert stated in str(error.value), error.value
 
 
 @pytest.mark.parametrize("name", ["Paced", "Timed"])

@@ -1,4 +1,4 @@
-"""What the papers print is judged, wholly, by tests that a wrong model does not pass."""
+"""Every statement of the papers is judged by tests that a wrong model does not pass."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def test_the_full_run_rejects_every_wrong_model(paper):
             judged = claim.judge(measures, rows)
             # The record is of the claims as they stand.
             assert judged.verdict == stored[claim.id], f"{target}/{claim.id}"
-            told = {model for model, verdict in judged.wrong.items() if verdict == "fails"}
-            # What a full run cannot tell from its reverse is published as that: of the wrong models
-            # of such a claim one at least is rejected, of any other claim all.
-            if not told or (judged.verdict != "cannot tell" and told != set(judged.wrong)):
-                passing.append(f"{target}/{claim.id}: {set(judged.wrong) - told}")
+            shown = {model for model, verdict in judged.wrong.items() if verdict == "fails"}
+            # A claim that a full run cannot tell from its reverse is published as such: at least
+            # one of its wrong models is rejected; of any other claim all are.
+            if not shown or (judged.verdict != "cannot tell" and shown != set(judged.wrong)):
+                passing.append(f"{target}/{claim.id}: {set(judged.wrong) - shown}")
     assert not passing
 
 

@@ -82,12 +82,12 @@ def test_rows_are_what_runs_did(small, tmp_path):
     prices = rows(tmp_path / "set", "prices")
     assert made.rows == {"runs": 8, "events": len(events), "prices": len(prices)}
     # One of them, run by itself.
-    told = next(
+    shown = next(
         row
         for row in runs
         if (row["point"], row["series"], row["replication"]) == ("3 %", "CUBIC", 1)
     )
-    settings = json.loads(told["settings"])
+    settings = json.loads(shown["settings"])
     assert settings["loss.data.probability"] == 0.03
     sets = [f"{path}={json.dumps(value)}" for path, value in settings.items()]
     scenario = to_document(
@@ -95,11 +95,11 @@ def test_rows_are_what_runs_did(small, tmp_path):
     )
     result = bl.run(scenario, replications=2, trace="ledger")
     summary = result.replications[1].summary
-    assert told["fingerprint"] == summary["fingerprint"]
-    stored = json.loads(told["scenario"])
+    assert shown["fingerprint"] == summary["fingerprint"]
+    stored = json.loads(shown["scenario"])
     assert stored == {**result.scenario, "run": {**stored["run"], "replications": 2}}
     assert stored["run"]["tie_break"] == "fixed"
-    assert told["goodput_bps"] == sum(flow["goodput_bps"] for flow in summary["flows"])
+    assert shown["goodput_bps"] == sum(flow["goodput_bps"] for flow in summary["flows"])
     # Every time-out and every reduction has its row.
     of = Counter((row["point"], row["series"], row["replication"]) for row in events)
     outs = Counter(
@@ -142,7 +142,7 @@ def test_the_card_explains_every_column_and_the_set_is_the_same_again(small, tmp
 
 
 def test_what_is_asked_wrong_is_refused(small, tmp_path, burstlab):
-    for words, told in (
+    for words, shown in (
         (["small/formulas"], "has no grid"),
         (["small/gird"], "small/grid"),
         (["small/grid", "--prices", "-1"], "prices = -1"),
@@ -150,7 +150,7 @@ def test_what_is_asked_wrong_is_refused(small, tmp_path, burstlab):
     ):
         answer = burstlab("dataset", *words, "--out", tmp_path / "set")
         assert answer.status == 2, words
-        assert told in answer.err
+        assert shown in answer.err
         assert "fix:" in answer.err
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "mine.txt").write_text("mine")
@@ -175,15 +175,15 @@ def test_the_price_of_an_event_is_that_of_its_burst_with_data(small, tmp_path):
         key = row["point"], row["series"], row["direction"], row["burst"]
         assert key not in prices
         prices[key] = row["bytes"]
-    collide = told = 0
+    collide = shown = 0
     for row in rows(tmp_path / "set", "events"):
         key = row["point"], row["series"]
         price = prices.get((*key, "data", row["burst"])) if row["replication"] == 0 else None
         assert row["price_bytes"] == price
         other = prices.get((*key, "ack", row["burst"]))
         collide += other is not None and other != price
-        told += price is not None
-    assert told > 5 and collide > 5
+        shown += price is not None
+    assert shown > 5 and collide > 5
     # The burst of an event is one with data: it is in the table of bursts as such.
     settings = {"tcp.variant": "reno", "loss.data.probability": 0.03}
     sets = [f"{path}={value}" for path, value in settings.items()]

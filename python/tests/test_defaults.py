@@ -1,4 +1,4 @@
-"""The reference of `[tcp]` tells the default that every field has in every profile."""
+"""The reference of `[tcp]` lists the default of every field in every profile."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from burstlab.scenario import Profile
 
 PAGE = Path(__file__).parents[2] / "docs/reference/scenario.md"
 
-#: What the page writes otherwise than `resolve`.
+#: Values that the page writes otherwise than `resolve`.
 WRITTEN = {"131072 B": "128 KiB", "6291456 B": "6 MiB"}
 
 
 @pytest.fixture(scope="module")
-def told():
+def shown():
     table = PAGE.read_text().partition("\n## Tcp: ")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| .* \| (.*?) \|$", table, re.MULTILINE)
     assert len(rows) > 60
@@ -38,8 +38,10 @@ def names(text, value, fields):
 
 
 @pytest.mark.parametrize("profile", get_args(Profile))
-def test_every_default_of_a_profile_is_in_the_reference(told, profile):
+def test_every_default_of_a_profile_is_in_the_reference(shown, profile):
     fields = bl.resolve({"tcp": {"profile": profile}})["tcp"]
     assert fields.pop("profile") == profile
-    untold = {name: value for name, value in fields.items() if not names(told[name], value, fields)}
+    untold = {
+        name: value for name, value in fields.items() if not names(shown[name], value, fields)
+    }
     assert untold == {}

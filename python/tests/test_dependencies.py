@@ -1,4 +1,4 @@
-"""What others wrote comes from the registries, as it is locked, and actions from their releases."""
+"""Third-party code comes from the registries, as it is locked, and actions from their releases."""
 
 from __future__ import annotations
 

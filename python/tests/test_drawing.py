@@ -63,7 +63,7 @@ def test_an_interrupt_does_not_wait_for_a_drawing(drawer, monkeypatch):
 
 
 def test_a_bound_of_the_address_space_is_named(tmp_path):
-    """What draws reserves more than 12 GB, and dies where it may not."""
+    """The drawing library reserves more than 12 GB, and dies if it may not."""
     draws = (
         "from burstlab.errors import InputError; from burstlab.plot.drawing import Drawer\n"
         f"try:\n    Drawer().draw({SPEC!r}, 'svg', {VERSION!r})\n"

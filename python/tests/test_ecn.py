@@ -11,7 +11,7 @@ KB = 1000
 
 
 def scenario(**tables):
-    """Write a connection of Linux over a path of 10 Mb/s and some 12 ms of delay each way."""
+    """Write a connection of Linux over 10 Mb/s and some 12 ms of delay in each direction."""
     base: Document = {
         "network": {"topology": "path", "core_nodes": 1, "link_rate": "10 Gb/s"},
         "access": {"rate": "10 Mb/s", "delay": "1 ms"},
@@ -25,7 +25,7 @@ def scenario(**tables):
 
 
 def waiting(result):
-    """Milliseconds that packets waited on the way to the edge, beyond the first second."""
+    """Milliseconds that packets waited on the path to the edge, beyond the first second."""
     packets = result.packets.to_arrow().to_pydict()
     pairs = zip(packets["kind"], packets["sent_ps"], packets["ingress_ps"], strict=True)
     # 1500 bytes take 1.2 ms, and the link 1 ms.

@@ -15,7 +15,7 @@ from burstlab.simulation import resolve
 
 BASE: dict[str, Any] = {"flows": [{}], "run": {"duration": "2 s"}}
 
-#: What is written, and what the fix has to say.
+#: A written field, and the text that the fix must have.
 MISTAKES = [
     ("tcp.variant", "fast", 'tcp.window_law = "fast"'),
     ("tcp.variant", "aimd", 'tcp.window_law = "aimd"'),
@@ -81,7 +81,7 @@ def test_the_fix_names_the_field_and_holds(path, value, says):
     try:
         resolve(wrong)
     except bl.ScenarioError as later:
-        # What is left is another mistake, which names what is missing.
+        # The rest is another mistake, whose message names the missing part.
         assert later.path not in (path, *(name for name, _ in said)), later
         assert later.fix
 

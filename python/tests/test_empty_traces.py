@@ -18,7 +18,7 @@ _RARE: list[dict[str, Any]] = [
 ]
 _RUN = {"duration": "10 ms"}
 
-#: A mesh, one of bursts of others, a path, slots; no packet and no burst is sent in any.
+#: A mesh, one of background bursts, a path, slots; no packet and no burst is sent in any.
 QUIET: dict[str, dict[str, Any]] = {
     "mesh": {"network": _LINE, "demand": _RARE, "run": _RUN},
     "others": {
@@ -88,8 +88,8 @@ def test_the_page_of_a_mesh_in_which_no_burst_was_sent_is_drawn(tmp_path, name):
     bl.run(QUIET[name], trace=("bursts", "packets"), out=tmp_path / "out")
     page = viewer(tmp_path / "out")
     assert len(about(page)["network"]["fibres"]) == 4
-    told, found = data(page, "bursts", **{"from": 0, "to": 0.01})
-    assert told["every"] == 1
+    shown, found = data(page, "bursts", **{"from": 0, "to": 0.01})
+    assert shown["every"] == 1
     assert all(len(column) == 0 for column in found.values())
     page.close()
 

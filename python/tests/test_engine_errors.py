@@ -1,4 +1,4 @@
-"""What becomes of a run at which the engine fails, or that takes too much memory."""
+"""The outcome of a run at which the engine fails, or that takes too much memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_fault_is_one_line_and_exit_status_70(tmp_path: Path, burstlab) -> Non
     for part in ("a fault was asked for", "run.rs:", "scenario ", "seed 1", "CONTRIBUTING.md"):
         assert part in said[0], said
     assert "Traceback" not in answer.err and "panicked" not in answer.err
-    # What was recorded until then is kept, and says that it was stopped.
+    # The tables until then are kept, and the summary says that it was stopped.
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["interrupted"] and 0.0 < summary["simulated_s"] < 20.0
     result = bl.read(tmp_path / "out")
@@ -85,9 +85,9 @@ def test_a_study_goes_on_without_the_points_that_fail(
     with pytest.raises(EngineError) as caught:
         bl.study(plan, out=tmp_path / "study", jobs=1)
     assert caught.value.study is not None and caught.value.study.done == 2
-    told = json.loads((tmp_path / "study" / "failed.json").read_text())
-    assert [one["point"] for one in told] == [1]
-    assert "index out of bounds" in told[0]["reason"]
+    shown = json.loads((tmp_path / "study" / "failed.json").read_text())
+    assert [one["point"] for one in shown] == [1]
+    assert "index out of bounds" in shown[0]["reason"]
     monkeypatch.undo()
     assert bl.study(plan, out=tmp_path / "study", resume=True, jobs=1).done == 3
     assert not (tmp_path / "study" / "failed.json").exists()

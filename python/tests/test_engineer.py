@@ -1,4 +1,4 @@
-"""The engineer's task: how large a fabric has to be and what gives way, in three commands."""
+"""The engineer's task: the size of a fabric and its bottleneck, in three commands."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_every_export_plot_and_view_works_or_is_refused(burstlab, results, kind,
         if not looked_at(burstlab, where, words, file):
             refused.add(words[2] if words[0] == "export" else words[1])
     third_party = {"pcapng"} if kind in (*STACKS, *BOTH_WAYS, "live") else set()
-    # A load needs run.occupancy; what live hosts say to each other has several ports.
+    # A load needs run.occupancy; packets of live hosts have several ports.
     assert refused == {"load"} | third_party | ({"flowmon"} if kind == "live" else set())
 
 
@@ -143,9 +143,9 @@ def test_what_a_third_party_does_not_tell_is_null_and_not_written(results, kind,
     assert rows
     for name in ("rtt_ps", "sample_ps", "rttvar_ps", "backoff", "base_rtt_ps"):
         assert {row[name] for row in rows} == {None}, name
-    told = {"live": True}.get(kind, False)
-    assert all((row["rto_ps"] is not None) == told for row in rows)
-    assert all((row["rto_ps"] is not None) == told for row in result.ledger.to_pylist())
+    shown = {"live": True}.get(kind, False)
+    assert all((row["rto_ps"] is not None) == shown for row in rows)
+    assert all((row["rto_ps"] is not None) == shown for row in result.ledger.to_pylist())
     known = {row["state"] for row in rows if row["cwnd"] is None}
     assert known <= {"unknown", "recovery"}
     result.export("perfetto", tmp_path / "trace.json")
@@ -217,7 +217,7 @@ def test_a_capture_has_what_third_parties_sent(burstlab, results, kind, tmp_path
             assert b"CLIENT_TRAFFIC_SECRET_0 " in secrets[0]
             # The first packet is the Initial of a client (RFC 9000, section 17.2.2).
             assert at != "sender" or (packets[0][28] & 0xF0 == 0xC0 and len(packets[0]) >= 1228)
-    # What the kernel or smoltcp sends is data of the application: zeros.
+    # Data that the kernel or smoltcp sends are those of the application: zeros.
     if not udp:
         assert any(packet.endswith(bytes(1000)) for packet in packets)
 
@@ -253,8 +253,8 @@ def test_tshark_reads_and_decrypts_it(burstlab, results, kind, tmp_path):
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         return [line.split(";") for line in done.stdout.splitlines()]
 
-    # What tshark makes of the sequence of TCP, such as "out of order", is its guess: the bytes are
-    # those that were sent. Of QUIC, and of all else, it warns of nothing.
+    # The verdicts of tshark on the sequence of TCP, such as "out of order", are guesses: the bytes
+    # are those that were sent. It warns of nothing in QUIC or other protocols.
     for groups, severities in fields("_ws.expert.group", "_ws.expert.severity"):
         for group, severity in zip(groups.split(","), severities.split(","), strict=False):
             assert group in ("", SEQUENCE) or int(severity) < WARNING

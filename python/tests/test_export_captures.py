@@ -248,7 +248,7 @@ def test_tshark_agrees_with_the_counters(lossy, tmp_path):
         for flow in lossy.summary["flows"]:
             mine = [line for line in lines if line[0] == f"10.0.0.{flow['id']}"]
             assert len(mine) == flow["packets_sent"]
-            # What goes out again soon after the highest segment tshark calls out of order.
+            # For tshark a retransmission soon after the highest segment is out of order.
             again = [line for line in mine if line[1] or line[4]]
             assert len(again) == flow["retransmissions"], flow["label"]
             fast = sum(bool(line[2]) for line in mine)

@@ -84,7 +84,7 @@ def test_the_flow_monitor_is_what_the_table_says(tmp_path):
     result = traced({**PATH, "loss": {"data": {"process": "bernoulli", "probability": 0.05}}})
     result.export("flowmon", tmp_path / "flowmon.xml")
     data, acks = ElementTree.parse(tmp_path / "flowmon.xml").getroot().iterfind("FlowStats/Flow")
-    for kind, told in (("data", data), ("ack", acks)):
+    for kind, shown in (("data", data), ("ack", acks)):
         rows = [row for row in result.packets.to_pylist() if row["kind"] == kind]
         there = sorted(
             (row for row in rows if row["delivered_ps"] is not None),
@@ -93,13 +93,13 @@ def test_the_flow_monitor_is_what_the_table_says(tmp_path):
         delays = [row["delivered_ps"] - row["sent_ps"] for row in there]
         jitter = sum(abs(b - a) for a, b in pairwise(delays))
         lost = [row for row in rows if row["fate"] == "lost"]
-        assert int(told.attrib["txPackets"]) == len(rows)
-        assert int(told.attrib["rxBytes"]) == sum(row["size_bytes"] for row in there)
-        assert ns(told.attrib["delaySum"]) == pytest.approx(sum(delays) / 1e3)
-        assert ns(told.attrib["jitterSum"]) == pytest.approx(jitter / 1e3)
-        assert ns(told.attrib["lastDelay"]) == pytest.approx(delays[-1] / 1e3)
-        assert ns(told.attrib["timeFirstTxPacket"]) == pytest.approx(rows[0]["sent_ps"] / 1e3)
-        assert sum(int(one.attrib["number"]) for one in told.iter("packetsDropped")) == len(lost)
+        assert int(shown.attrib["txPackets"]) == len(rows)
+        assert int(shown.attrib["rxBytes"]) == sum(row["size_bytes"] for row in there)
+        assert ns(shown.attrib["delaySum"]) == pytest.approx(sum(delays) / 1e3)
+        assert ns(shown.attrib["jitterSum"]) == pytest.approx(jitter / 1e3)
+        assert ns(shown.attrib["lastDelay"]) == pytest.approx(delays[-1] / 1e3)
+        assert ns(shown.attrib["timeFirstTxPacket"]) == pytest.approx(rows[0]["sent_ps"] / 1e3)
+        assert sum(int(one.attrib["number"]) for one in shown.iter("packetsDropped")) == len(lost)
     assert int(data.attrib["lostPackets"]) > 0
 
 

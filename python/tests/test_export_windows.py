@@ -51,7 +51,7 @@ def run(settings: dict[str, Any], **more: Any) -> bl.Result:
     return bl.run({**scenario, **more}, trace=("packets", "bursts"))
 
 
-def told(result: bl.Result, flow: int = 0) -> list[dict[str, Any]]:
+def shown(result: bl.Result, flow: int = 0) -> list[dict[str, Any]]:
     """Return the rows of the ACKs of a flow, in the order of sending."""
     return result.packets.where(flow=flow, kind="ack").to_pylist()
 
@@ -77,8 +77,8 @@ def test_a_capture_has_the_windows_that_were_advertised(tmp_path, name):
             assert field << (0 if flags & 2 else scale) == row["window_bytes"]
         elif not flags & 2:
             assert FIRST[name] <= field << scale < FIRST[name] + (1 << scale)
-    windows = {row["window_bytes"] for row in told(result)}
-    assert seen == len(told(result)) > 50 and None not in windows
+    windows = {row["window_bytes"] for row in shown(result)}
+    assert seen == len(shown(result)) > 50 and None not in windows
     assert len(windows) > 20 if name == "grows" else len(windows) < 40
     bounds = {"unscaled": 65_535, "bounded": 20 * PAYLOAD + (1 << scale), "narrow": 64_000}
     assert max(windows) <= bounds.get(name, 6 << 20)
@@ -86,11 +86,11 @@ def test_a_capture_has_the_windows_that_were_advertised(tmp_path, name):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_no_byte_is_sent_beyond_the_window_that_the_sender_has_heard(name):
-    """What bounds a sender is the table's window, and it is often what holds it back."""
+    """The table's window bounds a sender, and often limits it."""
     result = run(SETTINGS[name])
     events = [
         (row["delivered_ps"], 0, PAYLOAD * row["seq"] + row["window_bytes"])
-        for row in told(result)
+        for row in shown(result)
         if row["fate"] == "delivered"
     ]
     data = result.packets.where(flow=0, kind="data").to_pylist()
@@ -110,7 +110,7 @@ def test_qlog_and_xplot_have_the_same_windows(tmp_path):
     result = run({})
     heard = [
         (row["delivered_ps"], PAYLOAD * row["seq"], row["window_bytes"])
-        for row in told(result)
+        for row in shown(result)
         if row["fate"] == "delivered"
     ]
     heard.sort(key=lambda one: one[0])
@@ -182,7 +182,7 @@ def test_a_window_that_comes_with_data_is_shown_too(tmp_path):
 
 def test_where_the_scenario_has_the_window_it_is_shown_and_the_table_has_none(tmp_path):
     result = run({"profile": "rfc", "variant": "sack", "window": 50})
-    assert {row["window_bytes"] for row in told(result)} == {None}
+    assert {row["window_bytes"] for row in shown(result)} == {None}
     Capture(result, "sender").write(tmp_path / "x.pcapng")
     for packet in captures.read(tmp_path / "x.pcapng").packets:
         if packet.data[12:16] == bytes([10, 128, 0, 0]):

@@ -1,4 +1,4 @@
-"""What an installation lacks is named with the line that installs it."""
+"""A missing package is named with the line that installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fabrics of many equal ways, flows spread over them, and patterns of flows between all nodes."""
+"""Fabrics of many equal paths, flows spread over them, and patterns of flows between all nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(result: bl.Result, table: str = "connections") -> list[dict[str, Any]]:
 
 
 def test_flows_over_equal_ways_are_split_as_a_binomial():
-    """Each flow has one way, drawn evenly: the counts over four spines are multinomial."""
+    """Each flow has one path, drawn evenly: the counts over four spines are multinomial."""
     flows, spines = 400, 4
     network = {"topology": "leaf-spine", "leaves": 2, "spines": spines, "route_choice": "ecmp"}
     one = {"from": "leaf1", "to": "leaf2", "bytes": "1 KB"}
@@ -42,18 +42,18 @@ def test_flows_over_equal_ways_are_split_as_a_binomial():
         trace=("bursts", "packets"),
     )
     hops = [row for row in rows(result, "bursts_hops") if row["hop"] == 0]
-    way = {row["burst"]: (row["from"], row["to"]) for row in hops}
+    fibre = {row["burst"]: (row["from"], row["to"]) for row in hops}
     taken: dict[tuple[int, str], set[Any]] = {}
     for packet in rows(result, "packets"):
-        taken.setdefault((packet["flow"], packet["kind"]), set()).add(way[packet["burst"]])
-    assert all(len(ways) == 1 for ways in taken.values()), "a flow changed its way"
-    there = Counter(next(iter(ways)) for (_, kind), ways in taken.items() if kind == "data")
-    back = Counter(next(iter(ways)) for (_, kind), ways in taken.items() if kind != "data")
+        taken.setdefault((packet["flow"], packet["kind"]), set()).add(fibre[packet["burst"]])
+    assert all(len(routes) == 1 for routes in taken.values()), "a flow changed its path"
+    there = Counter(next(iter(routes)) for (_, kind), routes in taken.items() if kind == "data")
+    back = Counter(next(iter(routes)) for (_, kind), routes in taken.items() if kind != "data")
     for counts in (there, back):
         assert len(counts) == spines and sum(counts.values()) == flows
         assert stats.chisquare(list(counts.values())).pvalue > 1e-3
-    # The ACKs of a flow have a way of their own: as often another one as chance has it.
-    spine = {key: next(iter(ways))[1] for key, ways in taken.items()}
+    # The ACKs of a flow have a path of their own, drawn independently.
+    spine = {key: next(iter(routes))[1] for key, routes in taken.items()}
     same = sum(spine[flow, "data"] == spine[flow, "ack"] for flow in range(flows))
     assert stats.binomtest(same, flows, 1 / spines).pvalue > 1e-3
 

@@ -1,4 +1,4 @@
-"""Fibres and nodes that go down: what is lost, for how long, and which way is taken instead."""
+"""Fibres and nodes that go down: losses, their duration, and the alternative paths."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def conserved(result: bl.Result) -> None:
 
 
 def test_the_share_of_bursts_that_arrive_is_that_of_time_up():
-    """Poisson arrivals see time averages: without another way, loss is the share of time down."""
+    """Poisson arrivals see time averages: without another path, loss is the share of time down."""
     down = [(0.1, 0.25), (0.4, 0.45), (0.43, 0.6), (0.9, None)]
     failures = [
         {"link": ["1", "2"], "down": f"{a} s", **({} if b is None else {"up": f"{b} s"})}
@@ -63,7 +63,7 @@ def test_the_share_of_bursts_that_arrive_is_that_of_time_up():
 
 
 def test_routes_follow_after_their_time_and_come_back():
-    """On a ring the burst goes the long way from `reroute` after the fibre went down."""
+    """On a ring the burst takes the long path from `reroute` after the fibre went down."""
     failure = {"link": ["1", "2"], "down": "200 ms", "up": "600 ms", "reroute": "50 ms"}
     load = [{"from": "1", "to": "2", "erlangs": 0.5, "length": LENGTH}]
     result = bl.run(

@@ -28,13 +28,13 @@ def without(source: str, name: str) -> Iterator[str]:
             continue
         text = ast.get_source_segment(source, node) or ""
         if kind == IN_TEXT:
-            told = "fix: " in text or "_with_fix(" in text
+            shown = "fix: " in text or "_with_fix(" in text
         else:
             spread = any(isinstance(one, ast.Starred) for one in node.args)
             given = node.args[BY_ITSELF[kind] :]
             empty = bool(given) and isinstance(given[0], ast.Constant) and not given[0].value
-            told = spread or (bool(given) and not empty)
-        if not told:
+            shown = spread or (bool(given) and not empty)
+        if not shown:
             yield f"{name}:{node.lineno}: {' '.join(text.split())}"
 
 

@@ -36,9 +36,9 @@ def csv_of(rows: list[tuple[Any, ...]]) -> str:
 def test_rows_are_connections(tmp_path):
     (tmp_path / "flows.csv").write_text(csv_of(ROWS))
     found = bl.run(scenario(file=str(tmp_path / "flows.csv"), start="2 ms")).connections
-    told = {(row["started_ps"], row["from"], row["to"], row["bytes"]) for row in found.to_pylist()}
+    shown = {(row["started_ps"], row["from"], row["to"], row["bytes"]) for row in found.to_pylist()}
     # Times count from the start of the demand.
-    assert told == {(2 * 10**9 + round(t * 1e12), a, b, size) for t, a, b, size in ROWS}
+    assert shown == {(2 * 10**9 + round(t * 1e12), a, b, size) for t, a, b, size in ROWS}
     assert all(row["completed_ps"] for row in found.to_pylist())
 
 
@@ -113,8 +113,8 @@ def test_a_mistake_in_csv_is_named_with_its_line(tmp_path, text, where, says):
     file.write_text(text)
     with pytest.raises(ScenarioError) as refused:
         read(file)
-    told = str(refused.value)
-    assert str(file) in told and where in told and says in told
+    shown = str(refused.value)
+    assert str(file) in shown and where in shown and says in shown
     assert refused.value.fix
 
 

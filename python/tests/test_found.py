@@ -1,4 +1,4 @@
-"""What the laboratory found is what the lines of its page print, where the stacks are built."""
+"""The page of faults in stacks has the output of its lines, if the stacks are built."""
 
 from __future__ import annotations
 

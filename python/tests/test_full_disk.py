@@ -56,7 +56,7 @@ def scenario(tmp_path: Path) -> Path:
     return path
 
 
-def told(answer: Any, file: str, fix: str) -> bool:
+def shown(answer: Any, file: str, fix: str) -> bool:
     assert answer.status == 2, answer.err
     return f"error: {file}: cannot be written (File too large)\n  fix: {fix}" in answer.err
 
@@ -71,7 +71,7 @@ def test_a_traced_run(scenario, here, burstlab):
     words = ("run", scenario, "--trace", "packets", "--out", "out")
     with room(4096):
         answer = burstlab(*words)
-    assert told(answer, "out/packets.parquet", "make room; or give another --out")
+    assert shown(answer, "out/packets.parquet", "make room; or give another --out")
     assert files(here / "out") == []
     bl.run(RUN, trace="packets", out=here / "out")
     before = {name: (here / "out" / name).read_bytes() for name in files(here / "out")}
@@ -100,11 +100,11 @@ def test_a_study_goes_on_once_there_is_room(here, burstlab):
     # The points are too large first, and then the report.
     with room(1000):
         answer = burstlab(*words)
-    assert told(answer, "out", "make room, and resume (--resume): points that were done are kept")
+    assert shown(answer, "out", "make room, and resume (--resume): points that were done are kept")
     assert not [name for name in files(here / "out") if Path(name).name.startswith(".")]
     with room(100_000):
         answer = burstlab(*words, "--resume")
-    assert told(answer, "out/report.html", "make room, and resume (--resume): all points are kept")
+    assert shown(answer, "out/report.html", "make room, and resume (--resume): all points are kept")
     assert bl.read_study(here / "out").done == 3
     done = bl.study(plan, out=here / "out", resume=True)
     assert not done.interrupted
@@ -129,7 +129,7 @@ def test_exports_and_figures_leave_nothing_half_written(scenario, here, burstlab
     for name, line in EXPORTS.items():
         with room(3000):
             answer = burstlab(*line.split())
-        assert told(answer, name, "make room; or give another --out"), answer.err
+        assert shown(answer, name, "make room; or give another --out"), answer.err
     assert files(here / "csv") == []
     assert [name for name in files(here) if "x." in name] == []
 

@@ -35,7 +35,7 @@ def test_a_seed_draws_the_same_scenario() -> None:
 def test_scenarios_that_once_ended_badly(file: Path, tmp_path: Path) -> None:
     expected = file.read_text(encoding="utf-8", errors="replace").splitlines()[1]
     kinds = expected.removeprefix("# It is ").split(" or ")
-    # What is refused ends by itself, however slow the machine is.
+    # A refused scenario ends by itself, however slow the machine is.
     found = outcome(file, tmp_path, runs_s=30.0 if kinds == ["refused"] else 0.5)
     assert found.fine, f"{found.kind}: {found.told}"
     assert found.kind in kinds, f"{found.kind}: {found.told}"

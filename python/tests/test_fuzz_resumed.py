@@ -13,7 +13,7 @@ from burstlab.simulation import resolve
 
 FIRST, COUNT = 1, 260
 
-#: What a few hundred cases meet at least once.
+#: Events that a few hundred cases meet at least once.
 _MET = """losses and failures|reroutes|repairs|lost to contention|lost to failure|lost to cut
 spells on a clock|lost to outage
 section ops|section wlan|section demand|section batches|section traffic|section surgery
@@ -46,7 +46,7 @@ def test_a_seed_draws_the_same_scenario() -> None:
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
 def test_nodes_that_failures_cut_off_keep_their_detour(share: float, tmp_path: Path) -> None:
-    # The first failure sends bursts from 1 to 2 the long way round; the second cuts both off.
+    # The first failure sends bursts from 1 to 2 over the long path; the second cuts both off.
     document = {
         "network": {"topology": "ring", "nodes": 4, "link_rate": "200 Mb/s"},
         "signalling": {"guard": "2 ms"},

@@ -1,4 +1,4 @@
-"""What a sender has heard of, told by its segments, as by the ACKs of a run that numbers both."""
+"""The ACKs that a sender receives, from the table of segments and from the ACKs of a run."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def _highest(passing):
 
 
 def test_segments_tell_what_acks_tell(result):
-    told = _highest(sights(result, "sender", flow=0))
-    assert len(told) > 100
+    shown = _highest(sights(result, "sender", flow=0))
+    assert len(shown) > 100
     times, highest = acknowledged(result, 0)
     found = dict(zip(times.tolist(), highest.tolist(), strict=True))
-    assert {time: segment for time, segment in found.items() if segment > 0} == told
+    assert {time: segment for time, segment in found.items() if segment > 0} == shown
 
 
 def test_acks_of_a_stack_tell_what_they_acknowledge(result):

@@ -30,12 +30,12 @@ def test_every_command_has_its_end():
 
 @pytest.mark.parametrize("name", sorted(EPILOGUES))
 def test_the_end_of_a_help(name, burstlab):
-    told = " ".join(burstlab(*name.split(), "--help").out.split())
+    shown = " ".join(burstlab(*name.split(), "--help").out.split())
     epilogue = EPILOGUES[name]
-    assert " ".join(str(epilogue).split()) in told
+    assert " ".join(str(epilogue).split()) in shown
     assert (ROOT / epilogue.page).is_file()
-    assert all(f"{status} " in told for status in epilogue.ends)
-    assert "129, 130 or 143" in told
+    assert all(f"{status} " in shown for status in epilogue.ends)
+    assert "129, 130 or 143" in shown
     tokens = shlex.split(epilogue.example)
     assert tokens[: 1 + len(name.split())] == ["burstlab", *name.split()]
     if name != "kernel":
@@ -71,11 +71,11 @@ def test_statuses_are_those_of_the_page(burstlab):
 
 def test_defaults_are_named(burstlab):
     for name in ("run", "live"):
-        assert "hosts say) (default: none)" in " ".join(
+        assert "hosts) (default: none)" in " ".join(
             burstlab(name, "--help").out.replace("│", " ").split()
         )
-    told = " ".join(burstlab("run", "--help").out.replace("│", " ").split())
-    assert "Independent repetitions (default: that of the scenario, else 1)" in told
+    shown = " ".join(burstlab("run", "--help").out.replace("│", " ").split())
+    assert "Independent repetitions (default: that of the scenario, else 1)" in shown
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sources and rounds that begin together are not in step; what depends on ties can be seen."""
+"""Sources and rounds that begin together are not in step; dependence on ties can be seen."""
 
 from __future__ import annotations
 
@@ -198,14 +198,14 @@ def test_a_pair_of_nodes_begins_with_the_route_that_it_draws():
         "run": {"duration": "1 s"},
     }
     result = bl.run(scenario, trace="bursts")
-    ways: dict[tuple[int, int], list[int]] = defaultdict(list)
+    delays: dict[tuple[int, int], list[int]] = defaultdict(list)
     first = {
         row["burst"]: row["to"] for row in result.table("bursts_hops").to_pylist() if not row["hop"]
     }
     for row in sorted(result.bursts.to_pylist(), key=lambda row: row["burst"]):
-        ways[row["from"], row["to"]].append(first[row["burst"]])
+        delays[row["from"], row["to"]].append(first[row["burst"]])
     turned = 0
-    for (start, end), took in ways.items():
+    for (start, end), took in delays.items():
         assert all(a != b for a, b in pairwise(took)), "in turn"
         ordinal = 4 * (start - 1) + end - 1
         turn = int(2 * uniforms("routes/turns", ordinal)[0])

@@ -73,8 +73,8 @@ def test_the_pages_name_the_keys():
     listed = re.findall(
         r"^\| (`\w+`(?:, `\w+`)*) \| .* \|.*\|$", commands.split("its key")[1], re.M
     )
-    told = {name for cell in listed for name in re.findall(r"\w+", cell)}
-    assert told >= set(STORED)
+    shown = {name for cell in listed for name in re.findall(r"\w+", cell)}
+    assert shown >= set(STORED)
 
 
 def test_the_ledger_joins_its_losses_as_counting_by_hand_does(results):

@@ -1,4 +1,4 @@
-"""Window laws beside each other: the same losses for each, intervals, ratios and a figure."""
+"""Comparison of window laws: the same losses for each, intervals, ratios and a figure."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_laws_of_one_kind_keep_the_defaults_of_their_profile(lossy):
 
 
 @pytest.mark.parametrize(
-    ("laws", "told"),
+    ("laws", "shown"),
     [
         (["reno"], "nothing to compare"),
         (["reno", "reno"], "two laws are called 'reno'"),
@@ -105,8 +105,8 @@ def test_laws_of_one_kind_keep_the_defaults_of_their_profile(lossy):
         (["reno", "nowhere.py:Law"], "No such file"),
     ],
 )
-def test_what_is_no_law_is_refused(lossy, laws, told):
-    with pytest.raises(bl.InputError, match=told):
+def test_what_is_no_law_is_refused(lossy, laws, shown):
+    with pytest.raises(bl.InputError, match=shown):
         bl.compare(laws, lossy)
 
 

@@ -81,7 +81,7 @@ def rows(table: Any) -> list[dict[str, Any]]:
 
 
 class Segments:
-    """What became of each transmission of the segments of one flow."""
+    """The fate of each transmission of the segments of one flow."""
 
     def __init__(self, packets: list[dict[str, Any]], bursts: dict[int, dict[str, Any]]):
         self.sent: dict[int, list[dict[str, Any]]] = {}
@@ -99,10 +99,10 @@ class Segments:
             return packet["sent_ps"] if at == NEVER else at
         raise AssertionError(packet)
 
-    def missing(self, until: int, now: int, told: bool = False) -> dict[int, int | None] | None:
+    def missing(self, until: int, now: int, notified: bool = False) -> dict[int, int | None] | None:
         """Return the segments below `until` that are lost, each with its burst if it had one.
 
-        `None`: something happened at this very instant; but a sender that was `told` of a loss
+        `None`: something happened at this very instant; but a sender that was `notified` of a loss
         acts after it.
         """
         found: dict[int, int | None] = {}
@@ -117,7 +117,7 @@ class Segments:
             last = before[-1]
             if last["fate"] != "lost" or (at := self.lost_at(last)) > now:
                 continue
-            if at == now and not told:
+            if at == now and not notified:
                 return None
             found[seq] = last["burst"] if last["cause"] == "burst-lost" else None
         return found
@@ -227,7 +227,7 @@ def test_the_ledger_is_what_the_traces_say(variant, mesh):
 
 
 def linux(number: int) -> dict[str, Any]:
-    """Draw a path on which bursts of senders of Linux are lost on their way."""
+    """Draw a path on which bursts of Linux senders are lost."""
     made = scenario(number, mesh=False)
     law = ("aimd", "cubic", "vegas")[number % 3]
     made["tcp"] = {"profile": "linux", "window_law": law, "tail_loss_probe": number % 2 == 0}
@@ -275,7 +275,7 @@ def check_linux(result: Any, flow: int, seen: Counter[str]) -> None:
         assert losses.get(event["event"], set()) == missing.keys(), event
         assert event["lost_packets"] == len(missing), event
         seen[kind] += 1
-        # What the page says of other senders, or of the end of assembly, would be less, or more.
+        # The page's numbers of other senders, or of the end of assembly, would be less, or more.
         since = segments.reached(again, now) if again else 10**9
         seen["before a time-out"] += any(seq >= since for seq in missing)
         closed = closed_and_lost_later(segments, now)

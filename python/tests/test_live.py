@@ -1,6 +1,6 @@
 """Live hosts: what a scenario may say of them, and programs over a kernel in virtual time.
 
-What needs a kernel is skipped where none was built: `burstlab kernel build` makes one.
+Tests that need a kernel are skipped where none was built: `burstlab kernel build` makes one.
 """
 
 import fcntl
@@ -225,12 +225,12 @@ def test_no_command_of_a_result_runs_without_leave(burstlab, tmp_path):
 def test_programs_run_in_virtual_time_with_the_same_result_twice(burstlab, tmp_path):
     document = scenario(loss={"data": {"process": "script", "bursts": [9]}})
     path = written(tmp_path, document)
-    told = []
+    shown = []
     for name in ("one", "two"):
         flags = ["--out", tmp_path / name, "--trace", "packets,cwnd,ledger", "--json"]
         answer = burstlab("live", path, *flags)
         assert answer.status == 0, answer.err
-        told.append(answer.json())
+        shown.append(answer.json())
     found = read(tmp_path / "one")
     flow = found.flows.to_pandas().iloc[0]
     assert flow["bytes_delivered"] == 300_000
@@ -240,14 +240,14 @@ def test_programs_run_in_virtual_time_with_the_same_result_twice(burstlab, tmp_p
     assert [row["kind"] for row in rows] == ["fast-retransmit"], "a row for the one repair"
     assert (rows[0]["reduction"], rows[0]["lost_bursts"]) == ("one-burst", 1)
     assert rows[0]["lost_packets"] == flow["packets_lost"]
-    told_of = told[0]["flows"][0]
+    told_of = shown[0]["flows"][0]
     assert (told_of["fast_retransmits"], told_of["reductions"]["one_burst"]) == (1, 1)
     assert told_of["reductions"]["one_burst_segments"] == rows[0]["cost"] > 0
     losses = found.ledger_losses.to_pandas()
     assert set(losses["burst"]) == {9}, "what was sent again leads back to the lost burst"
     assert len(losses) == flow["packets_lost"]
     assert (tmp_path / "one" / "live" / "10.9.0.2.out").read_text() == "received 300000 bytes\n"
-    programs = told[0]["live"]["programs"]
+    programs = shown[0]["live"]["programs"]
     assert [(one["status"], one["signal"]) for one in programs] == [(0, None)] * 2
     rows = [
         pq.read_table(tmp_path / name / "live" / "connections.parquet") for name in ("one", "two")
@@ -334,7 +334,7 @@ def test_what_a_kernel_draws_moves_no_segment_of_cubic(burstlab, tmp_path):
 
 @needs_kernel
 @pytest.mark.parametrize(
-    ("code", "status", "told"),
+    ("code", "status", "shown"),
     [
         ("import os; os.kill(os.getpid(), 9)", 2, "by signal 9"),
         ("raise SystemExit(3)", 1, "with status 3"),
@@ -342,16 +342,16 @@ def test_what_a_kernel_draws_moves_no_segment_of_cubic(burstlab, tmp_path):
         ("open('/proc/sysrq-trigger', 'w').write('c')", 2, "ended before its end"),
     ],
 )
-def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code, status, told):
+def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code, status, shown):
     document = scenario()
     document["live"][0]["command"] = program(f"print('begun', flush=True)\n{code}")
     document["live"][1]["server"] = True
     out = tmp_path / "out"
     # Only a run that hangs takes all of it.
-    patience = "5 s" if told.startswith("the run hung") else "20 s"
+    patience = "5 s" if shown.startswith("the run hung") else "20 s"
     answer = burstlab("live", written(tmp_path, document), "--out", out, "--patience", patience)
     assert answer.status == status, answer.err
-    assert told in answer.err
+    assert shown in answer.err
     assert "fix: " in answer.err
     assert kernels_below(tmp_path) == [], "no process is left"
     assert [one.name for one in out.iterdir() if one.name.startswith(".live")] == []
@@ -443,7 +443,7 @@ def test_by_the_wall_clock_a_host_that_sends_without_end_stops_nothing(burstlab,
 def kernels_below(directory):
     """The processes of user-mode kernels below a directory, once those that are killed are gone.
 
-    What a crashed kernel leaves goes when a busy machine comes to it, which is given 5 s.
+    The files of a crashed kernel go when a busy machine comes to it, which is given 5 s.
     """
     until = time.monotonic() + 5.0
     while (found := kernels_now(directory)) and time.monotonic() < until:
@@ -504,10 +504,10 @@ def test_by_the_wall_clock_lateness_is_told_and_nothing_is_left(burstlab, tmp_pa
     path = written(tmp_path, document)
     answer = burstlab("live", path, "--clock", "wall", "--out", tmp_path / "out", "--json")
     assert answer.status == 0, answer.err
-    told = answer.json()["live"]
-    late = told["lateness_s"]
+    shown = answer.json()["live"]
+    late = shown["lateness_s"]
     assert 0 <= late["p50"] <= late["p99"] <= late["most"]
-    assert told["late"] == (late["p99"] > running.LATE_S)
+    assert shown["late"] == (late["p99"] > running.LATE_S)
     assert answer.json()["flows"][0]["bytes_delivered"] == 300_000
     assert "live0" not in Path("/proc/net/dev").read_text()
 

@@ -101,7 +101,7 @@ def test_own_times_are_those_of_the_flow_and_of_its_programs():
     flow = _own(both, [1 * 10**12, 5 * 10**12])
     assert (flow["goodput_bps"], flow["throughput_bps"]) == (2e7, 2.25e7)
     assert flow["completed_s"] == 4.0
-    # In a warm-up nothing is measured; what carries nothing has no time of its own.
+    # In a warm-up nothing is measured; a flow without data has no time of its own.
     assert _own(both, [1 * 10**12, 5 * 10**12], "3 s")["goodput_bps"] == 8e6 * 7 / 2
     assert _own(both, [None, None])["goodput_bps"] == 8e6
     # A server is not waited for; who was stopped or failed has completed nothing.

@@ -1,4 +1,4 @@
-"""Our senders beside the kernel's: short transfers with losses, and pauses.
+"""Our senders compared with the kernel's: short transfers with losses, and pauses.
 
 All of it is skipped where no kernel was built: `burstlab kernel build` makes one.
 """

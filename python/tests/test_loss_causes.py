@@ -93,7 +93,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
 }
 
-#: What some setting has to meet, or nothing is shown.
+#: Events that some setting has to meet, or nothing is shown.
 MET = {
     "cutting": {"cut"},
     "cutting with trailers": {"cut"},
@@ -121,7 +121,7 @@ def test_each_cause_is_what_the_steps_tell(tmp_path: Path, name: str):
 
 
 def test_a_burst_that_was_cut_to_nothing_is_lost_to_cutting_wherever_its_header_ends(tmp_path):
-    """Its header finds no way further on, where there is nothing left to be lost."""
+    """Its header finds no path further on, where no burst is left to be lost."""
     result = bl.run(SETTINGS["cutting"], trace=("bursts",), out=tmp_path / "out")
     bursts = Bursts(Run(tmp_path / "out", result.scenario))
     table = bursts.table
@@ -131,7 +131,7 @@ def test_a_burst_that_was_cut_to_nothing_is_lost_to_cutting_wherever_its_header_
     early = nothing & bursts.lost & (table["node"] != table["to"])
     assert early.sum() > 10, "their headers ended before the egress"
     assert (table["cause"][bursts.lost & ~nothing] != "cut").all()
-    assert (table["rival"][early] == -1).all(), "no burst was in the way of one that was gone"
+    assert (table["rival"][early] == -1).all(), "no burst held the wavelength of one that was gone"
     (network,) = result.network
     listed = {one["cause"]: one["bursts"] for one in network["all"]["causes"]}
     assert listed["cut"] == (nothing & bursts.ended).sum()

@@ -13,7 +13,7 @@ from burstlab.reproduce.paper import select
 ((PAPER, _),) = select(["lu-hunter/fig2"])
 ANALYSIS = ["rates", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
 
-#: Claims that differ, for a reason that the claim tells.
+#: Claims that differ, for a reason in the claim.
 DIFFERING = {"rates": 2, "fig2": 7, "fig3": 1, "fig4": 2, "fig5": 0, "fig6": 0, "fig7": 2}
 
 

@@ -152,8 +152,8 @@ def test_load_closes_bursts_early_and_shortens_round_trips(tiny):
     (idle, slow), (busy, fast) = found
     assert idle == pytest.approx(0.010, rel=0.02)
     assert busy < 0.001
-    # Both ways are assembled, and a packet comes when its burst has been open for a while: each way
-    # it waits for some of that time.
+    # Both directions are assembled, and a packet comes when its burst has been open for a while: in
+    # each it waits for some of that time.
     assert 0.5 * (idle - busy) < slow - fast < 2 * (idle - busy)
 
 

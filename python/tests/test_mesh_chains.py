@@ -412,9 +412,9 @@ def test_a_long_delay_line_is_a_second_group_of_servers(lines, more):
 # Again: refused reservations and copies that come back when all others are through.
 
 
-@pytest.mark.parametrize("way", ["two-way", "retransmission"])
+@pytest.mark.parametrize("method", ["two-way", "retransmission"])
 @pytest.mark.parametrize("tries", [1, 2, 3])
-def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
+def test_what_comes_again_later_has_the_fibre_to_itself(method, tries):
     """All that was refused comes again in the same order, and meets its like alone.
 
     Refused bursts are no Poisson stream: they come in clumps. The bursts of each try overflow to
@@ -433,7 +433,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
             if tries > 1
             else {}
         },
-    }[way]
+    }[method]
     source = {"from": "1", "to": "2", "erlangs": load, "length": LENGTH}
     result = bl.run(
         {
@@ -447,7 +447,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
             "bursts": [{**source, "stop": f"{int(second * 1000)} ms"}],
             "run": {
                 "duration": f"{int(second * 1000 * (tries + 1))} ms",
-                "seed": zlib.crc32(repr((way, tries)).encode()),
+                "seed": zlib.crc32(repr((method, tries)).encode()),
                 "replications": REPLICATIONS,
             },
             **change,
@@ -465,7 +465,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
 def test_the_chains_are_right_where_the_answer_is_known():
     assert erlang(0.5, 1) == pytest.approx(1 / 3)
     assert erlang(2.0, 2) == pytest.approx(0.4)
-    # One source of each wavelength, and no conversion: only its own bursts are in its way.
+    # One source of each wavelength, and no conversion: only its own bursts compete with it.
     assert groups((1, 1, 1), 0, 0.5) == pytest.approx([1 / 3] * 3)
     for reach in (2, 3):
         assert groups((1, 2, 1), reach, 0.7) == pytest.approx([full_conversion(4, 3, 0.7)] * 3)

@@ -39,7 +39,7 @@ def cwnd(**fields: Any) -> dict[str, Any]:
 
 TIMERS = ["1 ms", "2 ms", "3 ms"]
 
-# What is wrong, the scenario, the field that the message names, and what else it says.
+# The mistake, the scenario, the field in the message, and further words of it.
 WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "unreachable destination",

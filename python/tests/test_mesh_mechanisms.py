@@ -1,4 +1,4 @@
-"""What protocols and contention steps do to losses, and that nothing is lost from the books."""
+"""The effect of protocols and contention steps on losses; every burst is accounted for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNITS = ("packets", "acks", "bursts", "ack_bursts", "background_bursts", "other"
 
 
 def mesh(**tables: dict[str, Any]) -> dict[str, Any]:
-    """NSFNET with TCP transfers, UDP and bursts of others, at a moderate load."""
+    """NSFNET with TCP transfers, UDP and background bursts, at a moderate load."""
     scenario: dict[str, Any] = {
         "network": {"topology": "nsfnet", "wavelengths": 2, "link_rate": "1 Gb/s"},
         "signalling": {"guard": "200 us"},

@@ -57,23 +57,23 @@ def routes() -> dict[Route, list[Route]]:
             onward = {
                 link["from"]: link["to"] for link in network["links"] if link["all"]["offered"]
             }
-            way: list[Route] = []
+            steps: list[Route] = []
             here = start
             while here != end:
-                way.append((here, onward[here]))
+                steps.append((here, onward[here]))
                 here = onward[here]
-            assert len(way) == len(onward)
-            found[start, end] = way
+            assert len(steps) == len(onward)
+            found[start, end] = steps
     return found
 
 
 @pytest.mark.slow
 def test_routes_of_nsfnet_lose_what_the_reduced_load_says():
-    ways = routes()
-    fibres = {fibre for way in ways.values() for fibre in way}
+    paths = routes()
+    fibres = {fibre for steps in paths.values() for fibre in steps}
     assert len(fibres) == 42
     theory = reduced_load(
-        list(ways.values()), [ERLANGS] * len(ways), dict.fromkeys(fibres, WAVELENGTHS)
+        list(paths.values()), [ERLANGS] * len(paths), dict.fromkeys(fibres, WAVELENGTHS)
     )
     result = bl.run(nsfnet(ERLANGS, BURSTS))
     everything = mean_ci95([network["all"]["burst_loss_ratio"] for network in result.network])
@@ -84,18 +84,18 @@ def test_routes_of_nsfnet_lose_what_the_reduced_load_says():
         {(row["from"], row["to"]): row["loss_ratio"] for row in network["all"]["routes"]}
         for network in result.network
     ]
-    samples = np.array([[row[route] for route in ways] for row in rows])
+    samples = np.array([[row[route] for route in paths] for row in rows])
     means = samples.mean(0)
     errors = samples.std(0, ddof=1) / np.sqrt(REPLICATIONS)
     # Losses of other routes are too few to tell.
-    told = theory.route_blocking > 4e-3
-    assert told.sum() >= 25
-    bound = t_quantile(REPLICATIONS - 1, 1 - 0.005 / told.sum())
+    shown = theory.route_blocking > 4e-3
+    assert shown.sum() >= 25
+    bound = t_quantile(REPLICATIONS - 1, 1 - 0.005 / shown.sum())
     beyond = np.abs(means - theory.route_blocking) - 0.15 * theory.route_blocking
-    assert (beyond < bound * errors)[told].all()
-    deviations = (means / np.maximum(theory.route_blocking, 1e-12) - 1)[told]
+    assert (beyond < bound * errors)[shown].all()
+    deviations = (means / np.maximum(theory.route_blocking, 1e-12) - 1)[shown]
     assert np.median(np.abs(deviations)) < 0.1
-    assert means[~told].mean() < 4e-3
+    assert means[~shown].mean() < 4e-3
 
 
 def test_a_burst_with_more_fibres_ahead_reserves_earlier():

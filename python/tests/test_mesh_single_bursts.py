@@ -62,12 +62,12 @@ def test_each_pair_of_nodes_takes_its_routes_in_turn():
             "run": {"duration": "20 ms"},
         }
     )
-    for node, ways in ((1, [2, 4]), (2, [1, 3])):
+    for node, nexts in ((1, [2, 4]), (2, [1, 3])):
         first = [row for row in fibres if row["from"] == node and row["hop"] == 0]
         took = [row["to"] for row in sorted(first, key=lambda row: row["burst"])]
         assert len(took) >= 18
-        first_turn = ways.index(took[0])
-        assert took == [ways[turn % 2] for turn in range(first_turn, first_turn + len(took))]
+        first_turn = nexts.index(took[0])
+        assert took == [nexts[turn % 2] for turn in range(first_turn, first_turn + len(took))]
 
 
 def test_a_two_way_request_that_waits_too_long_to_set_the_switch_is_refused():
@@ -192,7 +192,7 @@ def test_a_header_behind_a_queue_tells_of_a_cut_of_its_burst(trailer):
 
 
 def test_a_packet_is_lost_at_the_node_that_cut_it():
-    """Only at `c` do bursts of others meet those of the flow, whose headers are further on."""
+    """Only at `c` do background bursts meet those of the flow, whose headers are further on."""
     length = {"distribution": "fixed", "mean": "9 KB"}
     scenario = mesh(
         ["ac", "bc", "cg", "gd"],

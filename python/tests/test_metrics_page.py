@@ -1,4 +1,4 @@
-"""What Python adds to the numbers of a run has rows in the page of metrics, and no others are."""
+"""The numbers that Python adds to a run have rows in the page of metrics, and no others do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows(root: Path) -> set[str]:
 def test_each_number_that_python_adds_has_a_row_and_each_row_is_one(root, tmp_path):
     one = bl.run(SCENARIO, replications=1)
     several = bl.run(SCENARIO, replications=2)
-    # What the engine says, Rust compares.
+    # Rust compares the numbers of the engine.
     ours = {*one.summary, *several.summary} - {"counters", "flows", "replications", "summary"}
     ours |= {f"summary.{name}" for entry in several.summary["summary"].values() for name in entry}
     ours |= study_columns(tmp_path)
@@ -54,7 +54,7 @@ def dataset_columns() -> set[str]:
 
 
 def surgery_columns() -> set[str]:
-    """Return what is told of two runs that part, and of the prices of lost bursts."""
+    """Return the numbers about two runs that part, and about the prices of lost bursts."""
     # Of a path the burst with number 10 is there in any run of this length.
     asked = bl.what_if(SCENARIO, kill=10)
     priced = bl.blame(SCENARIO)

@@ -91,8 +91,8 @@ def _list() -> dict[str, object]:
     row = {"label": "a", "published": 1.0, "measured": 1.0, "ci95": None, "n": 1}
     claim = {"id": "a", "claim": "b", "verdict": "holds", "evidence": "c"}
     name = f"{paper.key}/{paper.targets[0]}"
-    told = {"effort": "quick", "burstlab": "0"}
-    return {"targets": [{"target": name, "rows": [row], "claims": [claim], **told}]}
+    shown = {"effort": "quick", "burstlab": "0"}
+    return {"targets": [{"target": name, "rows": [row], "claims": [claim], **shown}]}
 
 
 @pytest.mark.parametrize(

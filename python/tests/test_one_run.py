@@ -277,17 +277,17 @@ def test_what_is_done_of_a_run_that_was_stopped_does_not_replace_a_whole_one(old
         with pytest.raises(bl.Interrupted) as stop:
             bl.run(LONG, trace="cwnd", out=older, force=True, progress=interrupting)
         result = stop.value.result
-        beside = older.with_name(f"out-interrupted{ending}")
-        assert result.directory == beside
-        found = bl.read(beside)
+        place = older.with_name(f"out-interrupted{ending}")
+        assert result.directory == place
+        found = bl.read(place)
         assert found.interrupted and found.fingerprint == result.fingerprint
         assert len(found.cwnd) == len(result.cwnd) > 0
         assert content(older) == before
-    # What was stopped itself is replaced.
+    # A stopped run itself is replaced.
     with pytest.raises(bl.Interrupted) as stop:
-        bl.run(LONG, seed=2, out=beside, force=True, progress=interrupting)
-    assert stop.value.result.directory == beside
-    assert bl.read(beside).seed == 2
+        bl.run(LONG, seed=2, out=place, force=True, progress=interrupting)
+    assert stop.value.result.directory == place
+    assert bl.read(place).seed == 2
 
 
 def test_a_run_that_goes_on_replaces_its_own_beginning(tmp_path):
@@ -401,10 +401,10 @@ def test_a_reproduction_keeps_what_earlier_calls_wrote(tmp_path, burstlab):
     after = content(out / "yu2004")
     assert {name: after[name] for name in before} == before
     page = (out / "report.html").read_text(encoding="utf-8")
-    for told in ('id="yu2004-fig2a"', 'id="yu2004-fig1"', "chart-yu2004-fig1", "chart-yu2004-fig2a",
+    for text in ('id="yu2004-fig2a"', 'id="yu2004-fig1"', "chart-yu2004-fig1", "chart-yu2004-fig2a",
                  "<pre>burstlab reproduce yu2004/fig2a --quick</pre>",
                  "<pre>burstlab reproduce yu2004/fig1 --quick --seed 7</pre>"):  # fmt: skip
-        assert told in page
+        assert text in page
     # Files of the older run that the new one does not write go with it; others stay.
     (out / "yu2004/notes.txt").write_text("mine")
     stored = json.loads((out / "yu2004/fig2a.json").read_text())

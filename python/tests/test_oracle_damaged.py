@@ -71,7 +71,7 @@ PACKED = (LINUX / "traces" / "one-reno-bursts-002.csv.gz").read_bytes()
 )
 def test_a_damaged_trace_is_refused(burstlab, tmp_path, source, trace):
     if source == LINUX and trace == b"":
-        pytest.skip("an empty file unpacks to no row at all, which is told below")
+        pytest.skip("an empty file unpacks to no row at all, which is tested below")
     refused(burstlab, one_of(tmp_path / "d", source, trace=trace), source, ".csv.gz")
 
 

@@ -1,6 +1,6 @@
 """Recorded connections of Linux with pauses, small buffers and packets of other sizes.
 
-What needs a kernel is skipped where none was built: `burstlab kernel build` makes one.
+Tests that need a kernel are skipped where none was built: `burstlab kernel build` makes one.
 """
 
 from __future__ import annotations

@@ -118,10 +118,10 @@ def test_what_is_overridden_is_refused_and_changes_nothing(pair, scenario, setti
     assert pair in nearer.PAIRS
     with pytest.raises(bl.ScenarioError) as error:
         to_document(scenario, [setting])
-    told = str(error.value)
+    shown = str(error.value)
     path = setting.partition("=")[0]
-    assert told.startswith(path) and f"{near} overrides it" in told
-    assert f"fix: set {near.partition(' = ')[0]} instead" in told
+    assert shown.startswith(path) and f"{near} overrides it" in shown
+    assert f"fix: set {near.partition(' = ')[0]} instead" in shown
     # It is right: the runs are the same.
     runs = [bl.run(one) for one in (scenario, apply_settings(scenario, [setting]))]
     assert runs[0].counters == runs[1].counters and runs[0].counters["events"]
@@ -174,11 +174,11 @@ def test_a_variant_over_a_stored_scenario_is_in_force_or_refused(stored):
     for variant in ("tahoe", "reno", "new-reno", "linux"):
         found = outcome(to_document(stored, [f"tcp.variant={variant}"]))
         assert found == outcome({**LOSSY, "tcp": {"variant": variant}}) != outcome(LOSSY)
-    told = 'its window law has no effect: tcp.window_law = "aimd" overrides it'
+    shown = 'its window law has no effect: tcp.window_law = "aimd" overrides it'
     for path in ("tcp", "flows[0].tcp"):
         with pytest.raises(bl.ScenarioError) as error:
             to_document(stored, [f"{path}.variant=vegas"])
-        assert f"{path}.variant = vegas: {told}" in str(error.value)
+        assert f"{path}.variant = vegas: {shown}" in str(error.value)
         assert "fix: set tcp.window_law too, such as tcp.window_law=vegas" in str(error.value)
         assert to_document(stored, [f"{path}.variant=vegas", "tcp.window_law=aimd"])
         both = [f"{path}.variant=vegas", "tcp.window_law=vegas"]
@@ -200,11 +200,11 @@ def test_a_variant_leaves_the_law_of_vegas_only_with_another(tmp_path):
 
 
 def test_what_is_set_twice_is_refused(burstlab, small_file):
-    for settings, told in [
+    for settings, shown in [
         (["tcp.window=8", "tcp.window=9"], "tcp.window is set after it"),
         (["tcp.window=8", "tcp={window=9}"], "tcp is set after it"),
     ]:
-        with pytest.raises(bl.ScenarioError, match=told):
+        with pytest.raises(bl.ScenarioError, match=shown):
             to_document(small_file, settings)
     for flags, field in [
         (["--seed", "5"], "run.seed=4"),
@@ -218,7 +218,7 @@ def test_what_is_set_twice_is_refused(burstlab, small_file):
 
 def test_every_way_of_setting_a_field_that_each_flow_has(earlier, burstlab):
     """The law of all flows, over a scenario in which each flow has one."""
-    told = r"tcp.variant = reno: it has no effect: flows\[0\].tcp.variant = \"sack\" overrides it"
+    shown = r"tcp.variant = reno: it has no effect: flows\[0\].tcp.variant = \"sack\" overrides it"
     answer = burstlab("run", earlier, "--set", "tcp.variant=reno")
     assert answer.status == 2 and "flows[0].tcp.variant" in answer.err and not answer.out
     answer = burstlab("view", earlier, "--set", "tcp.variant=reno")
@@ -233,11 +233,11 @@ def test_every_way_of_setting_a_field_that_each_flow_has(earlier, burstlab):
         {"random": {"points": 1, "ranges": {"tcp.variant": ["reno"]}}},
         {"schemes": {"a": {"tcp.variant": "reno"}, "b": {}}},
     ):
-        with pytest.raises(bl.InputError, match=told):
+        with pytest.raises(bl.InputError, match=shown):
             bl.study({"scenario": str(earlier), **PLAN, **part})
-    with pytest.raises(bl.ScenarioError, match=told):
+    with pytest.raises(bl.ScenarioError, match=shown):
         sizing.size(earlier, "goodput > 1 b/s", "tcp.variant=reno,sack", replications=2, most=2)
-    with pytest.raises(bl.ScenarioError, match=told):
+    with pytest.raises(bl.ScenarioError, match=shown):
         sizing.size(earlier, "goodput > 1 b/s", "tcp.window=1..4", settings=["tcp.variant=reno"])
 
 
@@ -247,10 +247,10 @@ def test_every_way_of_setting_a_field_of_a_stored_scenario(stored, tmp_path, bur
     assert answer.status == 0
     changed = outcome({**LOSSY, "tcp": {"variant": "reno"}})
     assert json.loads(answer.out)["replications"][0]["fingerprint"] == changed != outcome(stored)
-    told = "tcp.profile = ns2: it has no effect: tcp.window = 64 overrides it"
+    shown = "tcp.profile = ns2: it has no effect: tcp.window = 64 overrides it"
     for verb in ("run", "view", "live"):
         answer = burstlab(verb, stored, "--set", "tcp.profile=ns2")
-        assert answer.status == 2 and told in answer.err and not answer.out
+        assert answer.status == 2 and shown in answer.err and not answer.out
     for part in (
         {"set": {"tcp.profile": "ns2"}},
         {"grid": {"tcp.profile": ["rfc", "ns2"]}},
@@ -259,22 +259,22 @@ def test_every_way_of_setting_a_field_of_a_stored_scenario(stored, tmp_path, bur
         {"random": {"points": 1, "ranges": {"tcp.profile": ["ns2"]}}},
         {"schemes": {"a": {"tcp.profile": "ns2"}, "b": {}}},
     ):
-        with pytest.raises(bl.InputError, match=told):
+        with pytest.raises(bl.InputError, match=shown):
             bl.study({"scenario": str(stored), **PLAN, **part})
-    with pytest.raises(bl.ScenarioError, match=told):
+    with pytest.raises(bl.ScenarioError, match=shown):
         sizing.size(stored, "goodput > 1 b/s", "tcp.profile=ns2,rfc", replications=2, most=2)
-    with pytest.raises(bl.ScenarioError, match=told):
+    with pytest.raises(bl.ScenarioError, match=shown):
         sizing.size(stored, "goodput > 1 b/s", "tcp.window=1..4", settings=["tcp.profile=ns2"])
     bl.study({"scenario": LOSSY, **PLAN}, out=tmp_path / "study")
     words = ("run", tmp_path / "study", "--point", "0", "--set")
     answer = burstlab(*words, "tcp.profile=ns2")
-    assert answer.status == 2 and told in answer.err
+    assert answer.status == 2 and shown in answer.err
     answer = burstlab(*words, "tcp.variant=reno", "--json")
     assert json.loads(answer.out)["replications"][0]["fingerprint"] == changed
 
 
 def test_what_a_plan_sets_and_replaces_is_refused():
-    for part, told in [
+    for part, shown in [
         ({"set": {"tcp.window": 8}, "grid": {"tcp.window": [1, 2]}}, "set.tcp.window.*swept too"),
         (
             {"set": {"tcp.window": 8}, "schemes": {"a": {"tcp.window": 1}, "b": {"tcp.window": 2}}},
@@ -285,7 +285,7 @@ def test_what_a_plan_sets_and_replaces_is_refused():
             "run.warmup.*finds the warm-up",
         ),
     ]:
-        with pytest.raises(bl.InputError, match=told):
+        with pytest.raises(bl.InputError, match=shown):
             bl.study({"scenario": LOSSY, **PLAN, **part})
 
 
@@ -368,8 +368,8 @@ def test_laws_of_flows_that_have_their_own_are_refused(tmp_path):
     alone = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}]}
     with pytest.raises(bl.InputError, match=r"tcp.variant = reno: .*flows\[0\].tcp.variant"):
         bl.compare(["reno", "sack"], alone, replications=1)
-    beside = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}, {}]}
-    found = bl.compare(["reno", "sack"], beside, replications=1)
+    scenario = {**LOSSY, "flows": [{"tcp": {"variant": "sack"}}, {}]}
+    found = bl.compare(["reno", "sack"], scenario, replications=1)
     resolved = [found.study.scenario(0, name) for name in found.names]
     assert [tcp_of(one, one["flows"][1])["variant"] for one in resolved] == ["reno", "sack"]
     assert [tcp_of(one, one["flows"][0])["variant"] for one in resolved] == ["sack", "sack"]

@@ -1,4 +1,4 @@
-"""What the package offers at its top, and that it costs nothing to ask."""
+"""The names of the package at its top, and that importing them costs nothing."""
 
 from __future__ import annotations
 

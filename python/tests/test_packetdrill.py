@@ -25,7 +25,7 @@ from burstlab.oracle.packetdrill.settings import Settings
 OWN = Path(str(files("burstlab"))) / "data" / "oracles" / "packetdrill"
 
 DOCS = Path(__file__).parents[2] / "docs"
-#: What became of each public script, here and with the kernel itself.
+#: The outcome of each public script, here and with the kernel itself.
 PUBLIC = json.loads((Path(__file__).parent / "data" / "packetdrill.json").read_text())["scripts"]
 
 OPEN = """\

@@ -583,10 +583,10 @@ def test_what_the_detector_took_time_outs_for_is_said():
 def test_a_scenario_without_losses_begins_with_some(root, tmp_path):
     (tmp_path / "first.toml").write_text('[run]\nduration = "5 s"\n')
     page = player(str(tmp_path / "first.toml"))
-    told = json.loads(page.data["data/controls"]({"preset": ""}).content)
-    loss = next(one for one in told["controls"] if one["name"] == "loss")
+    shown = json.loads(page.data["data/controls"]({"preset": ""}).content)
+    loss = next(one for one in shown["controls"] if one["name"] == "loss")
     assert (loss["value"], loss["values"][0]) == (0.03, "as given")
-    assert "first.toml loses no burst by itself; Burst loss stands at 3 %" in told["note"]
+    assert "first.toml loses no burst by itself; Burst loss stands at 3 %" in shown["note"]
     said, _ = data(page, "play")
     assert "probability = 0.03" in said["toml"]
     assert sum(one["retransmissions"] for one in said["sides"]) > 0

@@ -82,7 +82,7 @@ def test_a_mesh_is_drawn_where_its_first_burst_dies(tab, mesh):
     assert tab.locator("#fibre option").count() == 12
     assert tab.locator("#sequence canvas").count() == 1
     assert "6 nodes" in tab.inner_text("#facts")
-    # The fibre is the one on whose way it dies.
+    # The fibre is the one where the burst dies.
     chosen = tab.evaluate(f"{VIEW}.about.network.fibres[{VIEW}.gantt.fibre].from")
     assert chosen == tab.evaluate(f"{VIEW}.transport.losses.node[0]")
 

@@ -1,4 +1,4 @@
-"""What the page shows without a result: scenarios that it runs, presets, the tour, and a file."""
+"""The page without a result: scenarios that it runs, presets, the tour, and a file."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def terms() -> set[str]:
 
 def test_a_scenario_is_run_and_shown(root):
     page = viewer(root / "examples" / "one_burst.toml", settings=["tcp.variant=reno"])
-    told = about(page)
-    assert told["missing"] == []
-    assert told["flows"][0]["false"] == 1
+    shown = about(page)
+    assert shown["missing"] == []
+    assert shown["flows"][0]["false"] == 1
     result = bl.run(root / "examples" / "one_burst.toml", trace="bursts")
     _, losses = data(page, "losses")
     assert losses["t_s"].tolist() == [
         row["lost_ps"] * 1e-12 for row in result.bursts.where(fate="lost").to_pylist()
     ]
-    assert "burstlab run" in told["record"] and "--set tcp.variant=reno" in told["record"]
+    assert "burstlab run" in shown["record"] and "--set tcp.variant=reno" in shown["record"]
     page.close()
 
 
 @pytest.mark.parametrize(
-    ("tokens", "told"),
+    ("tokens", "shown"),
     [
         (["none.toml"], "none.toml"),
         (["RESULT", "--set", "tcp.window=4"], "--set is of a scenario"),
@@ -64,13 +64,13 @@ def test_a_scenario_is_run_and_shown(root):
         (["SCENARIO", "--export", "result/summary.json/page.html"], "cannot be written"),
     ],
 )
-def test_what_cannot_be_shown_is_told(burstlab, root, tmp_path, monkeypatch, tokens, told):
+def test_what_cannot_be_shown_is_told(burstlab, root, tmp_path, monkeypatch, tokens, shown):
     recorded({**PATH, "run": {"duration": "1 s"}}, tmp_path / "result")
     monkeypatch.chdir(tmp_path)
     known = {"RESULT": "result", "SCENARIO": root / "examples" / "one_burst.toml"}
     answer = burstlab("view", *(known.get(token, token) for token in tokens), "--no-open")
     assert answer.status == 2
-    assert told in answer.err
+    assert shown in answer.err
     assert "fix: " in answer.err
 
 
@@ -110,10 +110,10 @@ def test_a_preset_is_the_scenario_of_a_paper_but_for_what_it_says(name):
 @pytest.mark.parametrize("name", presets())
 def test_a_preset_can_be_watched(name):
     page = demonstration()
-    told = json.loads(page.data["data/about"]({"run": name}).content)
-    assert told["missing"] == []
-    assert told["flows"]
-    _, found = data(page, "bursts", run=name, **{"from": 0, "to": told["end_s"]})
+    shown = json.loads(page.data["data/about"]({"run": name}).content)
+    assert shown["missing"] == []
+    assert shown["flows"]
+    _, found = data(page, "bursts", run=name, **{"from": 0, "to": shown["end_s"]})
     assert len(found["burst"]) > 10
     page.close()
 
@@ -127,8 +127,8 @@ def test_each_paper_has_a_preset():
 @pytest.mark.parametrize("name", [one for one in presets() if presets()[one].play])
 def test_a_preset_can_be_played_with(name):
     page = player()
-    told = json.loads(page.data["data/controls"]({"preset": name}).content)
-    assert "Yu, Qiao and Liu (2004)" in told["note"]
+    shown = json.loads(page.data["data/controls"]({"preset": name}).content)
+    assert "Yu, Qiao and Liu (2004)" in shown["note"]
     said, _ = data(page, "play", preset=name, seed=3)
     document = tomllib.loads(said["toml"])
     assert document["tcp"]["profile"] == "ns2-2003"
@@ -138,7 +138,7 @@ def test_a_preset_can_be_played_with(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "query", "told"),
+    ("name", "query", "shown"),
     [
         ("about", {"run": "nothing"}, "unknown run"),
         ("about", {"run": "burst?window=many"}, "a number is needed"),
@@ -148,21 +148,21 @@ def test_a_preset_can_be_played_with(name):
         ("step", {}, "number is 1 to 6"),
     ],
 )
-def test_what_is_not_there_is_refused(name, query, told):
+def test_what_is_not_there_is_refused(name, query, shown):
     page = demonstration()
     text = "&".join(f"{field}={value}" for field, value in query.items())
     with serving(page) as running:
         answer, body = ask(running, f"/{running.token}/data/{name}?{text.replace('?w', '%3Fw')}")
     assert answer.status == 400
-    assert told in body.decode()
+    assert shown in body.decode()
 
 
 def test_what_is_played_can_be_watched():
     page = player()
     key = "burst?window=8&seed=2&loss=0.05"
-    told = json.loads(page.data["data/about"]({"run": key}).content)
+    shown = json.loads(page.data["data/about"]({"run": key}).content)
     said, _ = data(page, "play", window=8, seed=2, loss=0.05)
-    assert told["fingerprint"] == said["fingerprints"][1]
+    assert shown["fingerprint"] == said["fingerprints"][1]
     plain = json.loads(page.data["data/about"]({"run": key.replace("burst", "plain")}).content)
     assert plain["fingerprint"] == said["fingerprints"][0]
     page.close()
@@ -255,11 +255,11 @@ def test_a_file_says_how_many_flows_it_has(tmp_path, monkeypatch):
     monkeypatch.setattr("burstlab.page.exporting.FLOWS_MAX", 9_000)
     page = viewer(tmp_path / "r")
     found = answers(export(page, tmp_path / "r.html"))
-    told = json.loads(found["about"])
+    shown = json.loads(found["about"])
     kept = len([name for name in found if name.startswith("flow&")])
     assert 1 <= kept < 6
-    assert told["note"] == f"Of 6 flows this file has {kept}."
-    assert [flow["id"] for flow in told["flows"]] == [
+    assert shown["note"] == f"Of 6 flows this file has {kept}."
+    assert [flow["id"] for flow in shown["flows"]] == [
         flow["id"] for flow in about(page)["flows"][:kept]
     ]
 
@@ -276,8 +276,8 @@ def test_a_file_of_play_has_every_answer_to_its_controls(tmp_path, monkeypatch):
         for detector in ("ble", "bnak")
         for loss in (0, 0.03)
     }
-    told = json.loads(found["controls&preset="])
-    assert [one["name"] for one in told["controls"]] == ["loss", "detector"]
+    shown = json.loads(found["controls&preset="])
+    assert [one["name"] for one in shown["controls"]] == ["loss", "detector"]
 
 
 @pytest.mark.slow
@@ -312,9 +312,9 @@ def test_a_file_that_is_there_is_not_replaced_unasked(burstlab, root, tmp_path):
 def test_an_address_asks_for_no_longer_run_than_the_page_has(duration):
     with contextlib.closing(player()) as page:
         for name, more in (("data/play", {}), ("data/several", {"runs": "20"})):
-            told = json.loads(page.data[name]({"duration": duration, **more}).content)
-            assert "the page simulates 60 s at most" in told["error"]
-            assert "fix: write 60 s or less" in told["error"]
+            shown = json.loads(page.data[name]({"duration": duration, **more}).content)
+            assert "the page simulates 60 s at most" in shown["error"]
+            assert "fix: write 60 s or less" in shown["error"]
         with pytest.raises(InputError, match="60 s at most"):
             page.data["data/about"]({"run": f"burst?duration={duration}"})
         whole = page.data["data/play"]({"duration": "60 s"}).content
@@ -329,9 +329,9 @@ def test_an_address_asks_for_no_more_packets_than_the_page_answers_for(asked):
     with contextlib.closing(player()) as page:
         asked = {"duration": "60 s", "window": "1000000", **asked}
         for name, more in (("data/play", {}), ("data/several", {"runs": "2"})):
-            told = json.loads(page.data[name]({**asked, **more}).content)
-            assert "packets would be sent, and the page simulates 1e+06" in told["error"]
-            assert "fix: write a slower rate" in told["error"]
+            shown = json.loads(page.data[name]({**asked, **more}).content)
+            assert "packets would be sent, and the page simulates 1e+06" in shown["error"]
+            assert "fix: write a slower rate" in shown["error"]
         with pytest.raises(InputError, match="packets would be sent"):
             page.data["data/about"](
                 {"run": "burst?" + "&".join(f"{k}={v}" for k, v in asked.items())}

@@ -1,4 +1,4 @@
-"""What a lecturer does with the page, in a real Chromium: the tour, links, pictures, a file."""
+"""A lecture with the page, in a real Chromium: the tour, links, pictures, a file."""
 
 from __future__ import annotations
 
@@ -348,15 +348,15 @@ def test_pointing_shows_values_of_bursts_refusals_fibres_and_points(tab, mesh):
     )
     burst = places["burst"]
     tab.hover("#bursts", position={"x": burst["x"], "y": burst["y"]})
-    told = tab.inner_text("#tip")
-    assert re.search(r"^burst \d+ · (data|ACKs|others)\n", told)
-    assert re.search(r"\n(\d+ packets, )?[\d,]+ B\n", told)
+    shown = tab.inner_text("#tip")
+    assert re.search(r"^burst \d+ · (data|ACKs|others)\n", shown)
+    assert re.search(r"\n(\d+ packets, )?[\d,]+ B\n", shown)
     refused = places["refused"]
     tab.hover("#gantt", position={"x": refused["x"], "y": refused["y"]})
-    told = tab.inner_text("#tip")
-    assert f"burst {refused['burst']} " in told
-    assert "refused at" in told
-    assert "cause: " in told
+    shown = tab.inner_text("#tip")
+    assert f"burst {refused['burst']} " in shown
+    assert "refused at" in shown
+    assert "cause: " in shown
     over: Any = tab.locator("#window .u-over").bounding_box()
     tab.mouse.move(over["x"] + over["width"] * 0.8, over["y"] + over["height"] / 2)
     assert re.match(r"cwnd [\d.]+ segments\nssthresh", tab.inner_text("#tip"))
@@ -387,9 +387,9 @@ def test_pointing_at_a_fibre_and_at_a_time_out(tab, path):
         })()"""
     )
     tab.hover("#sequence .u-over", position={"x": point["x"], "y": point["y"]})
-    told = tab.inner_text("#tip")
-    assert told.startswith(("", "false ", "true ", "spurious ")[point["truth"]] + "time-out")
-    assert f"{point['packets']} lost packet" in told
+    shown = tab.inner_text("#tip")
+    assert shown.startswith(("", "false ", "true ", "spurious ")[point["truth"]] + "time-out")
+    assert f"{point['packets']} lost packet" in shown
 
 
 def test_a_burst_is_chosen_and_something_is_done_with_it(tab, mesh):
@@ -444,7 +444,7 @@ def test_a_link_brings_back_time_flow_fibre_and_stretch(browser, tab, mesh):
 
 
 @pytest.mark.parametrize(
-    ("fragment", "told"),
+    ("fragment", "shown"),
     [
         ("#fibre=99", "fibre = 99: a number from 0 to 11"),
         ("#flow=none", "flow = none: there is "),
@@ -452,9 +452,9 @@ def test_a_link_brings_back_time_flow_fibre_and_stretch(browser, tab, mesh):
         ("#colour=blue", "colour = blue: means nothing here"),
     ],
 )
-def test_a_wrong_link_is_told(tab, mesh, fragment, told):
+def test_a_wrong_link_is_told(tab, mesh, fragment, shown):
     start(tab, mesh, fragment)
-    assert told.replace("colour = blue", "colour") in tab.inner_text("#wrong")
+    assert shown.replace("colour = blue", "colour") in tab.inner_text("#wrong")
     assert tab.is_visible("#sequence canvas")
 
 

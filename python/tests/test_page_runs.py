@@ -100,10 +100,10 @@ def study(tmp_path_factory) -> Path:
 
 def test_a_run_of_a_study_is_made_again_and_shown(study):
     page, found = viewer(study, point=1, scheme="sack", replication=1), bl.read_study(study)
-    told = about(page)
-    assert told["study"]["chosen"] == {"point": 1, "scheme": "sack", "replication": 1}
-    assert told["study"]["points"][1] == {"point": 1, "told": "tcp.window = 64"}
-    assert (told["study"]["schemes"], told["study"]["replications"]) == (["reno", "sack"], 2)
+    shown = about(page)
+    assert shown["study"]["chosen"] == {"point": 1, "scheme": "sack", "replication": 1}
+    assert shown["study"]["points"][1] == {"point": 1, "told": "tcp.window = 64"}
+    assert (shown["study"]["schemes"], shown["study"]["replications"]) == (["reno", "sack"], 2)
     for point, scheme, replication in ((1, "sack", 1), (0, "reno", 0)):
         query = {"point": str(point), "scheme": scheme, "replication": str(replication)}
         body = json.loads(page.data["data/about"](query).content)
@@ -113,7 +113,7 @@ def test_a_run_of_a_study_is_made_again_and_shown(study):
         assert len(losses["t_s"]) == rows["counters.bursts_lost"][0]
         _, flow = data(page, "flow", flow=0, **query)
         assert len(flow["sent_s"]) == rows["flows.mean.packets_sent"][0]
-    assert "--point 1 --scheme sack" in told["record"]
+    assert "--point 1 --scheme sack" in shown["record"]
 
 
 def test_runs_that_are_no_longer_looked_at_are_made_again(study):
@@ -126,7 +126,7 @@ def test_runs_that_are_no_longer_looked_at_are_made_again(study):
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "shown"),
     [
         ("point=2", "the study has 2"),
         ("point=-1", "use 0 to 1"),
@@ -135,11 +135,11 @@ def test_runs_that_are_no_longer_looked_at_are_made_again(study):
         ("replication=2", "use 0 to 1"),
     ],
 )
-def test_a_run_that_a_study_has_not_is_refused(study, query, told):
+def test_a_run_that_a_study_has_not_is_refused(study, query, shown):
     with serving(viewer(study)) as running:
         answer, body = ask(running, f"/{running.token}/data/about?{query}")
     assert answer.status == 400
-    assert told in body.decode()
+    assert shown in body.decode()
 
 
 def test_a_study_of_another_build_is_refused(study, tmp_path, burstlab):

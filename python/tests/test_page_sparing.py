@@ -1,4 +1,4 @@
-"""On the page: a lost burst is clicked, and the run in which it lived stands beside the run."""
+"""On the page: a lost burst is clicked, and the run in which it arrived is shown too."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def test_the_page_has_what_the_command_finds(scenario, tmp_path):
     burst = first_lost(result)["burst"]
     found = bl.what_if(tmp_path / "run", spare=burst)
     page = viewer(tmp_path / "run")
-    told = json.loads(page.data["data/what-if"]({"burst": str(burst)}).content)
-    assert told["fingerprints"] == [found.first.fingerprint, found.other.fingerprint]
-    assert told["totals"] == found.divergence.totals
-    assert told["connections"] == found.connections.to_pylist()[:12]
-    assert not told["same"]
-    flow = told["connections"][0]["connection"]
+    stated = json.loads(page.data["data/what-if"]({"burst": str(burst)}).content)
+    assert stated["fingerprints"] == [found.first.fingerprint, found.other.fingerprint]
+    assert stated["totals"] == found.divergence.totals
+    assert stated["connections"] == found.connections.to_pylist()[:12]
+    assert not stated["same"]
+    flow = stated["connections"][0]["connection"]
     query = {"burst": burst, "flow": flow}
     _, first = data(page, "what-if-flow", side="first", **query)
     _, other = data(page, "what-if-flow", side="other", **query)
@@ -53,8 +53,8 @@ def test_slots_can_live_too(tmp_path):
     result = recorded(SLOTS, tmp_path / "run")
     dropped = result.packets.where(fate="lost")["burst"]
     page = viewer(tmp_path / "run")
-    told = json.loads(page.data["data/what-if"]({"burst": str(int(dropped[0]))}).content)
-    assert told["totals"]["connections_different"] > 0
+    stated = json.loads(page.data["data/what-if"]({"burst": str(int(dropped[0]))}).content)
+    assert stated["totals"]["connections_different"] > 0
 
 
 def test_what_is_asked_wrong_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""Figures: the numbers behind them, that each can be drawn, and that their colours can be told."""
+"""Figures: the numbers behind them, that each can be drawn, and that their colours differ."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_a_study_is_no_directory_of_a_sweep(burstlab, tmp_path):
     assert answer.status == 2 and "is a study" in answer.err and "report.html" in answer.err
 
 
-#: What remains of a colour to those who lack a receptor (Viénot, Brettel and Mollon, 1999;
+#: The appearance of a colour to those who lack a receptor (Viénot, Brettel and Mollon, 1999;
 #: Machado, Oliveira and Fernandes, 2009, severity 1), in linear light.
 _SEEN = {
     "all": np.eye(3),

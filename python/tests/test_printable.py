@@ -33,7 +33,7 @@ LABELS = {
     "long": "x" * 20_000,
 }
 
-#: What a terminal obeys, and what turns the direction of writing.
+#: Characters that control a terminal, or turn the direction of writing.
 ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -81,7 +81,7 @@ def test_a_command_prints_it(label, tmp_path, burstlab):
         assert not ACTS.search(answer.out + answer.err)
     sql = "select label from flows where id = 0"
     found = burstlab("results", out, "--sql", sql).out
-    assert "".join(shown(label).split()) in "".join(found.split()), "the whole of it is told"
+    assert "".join(shown(label).split()) in "".join(found.split()), "the whole of it is shown"
     assert burstlab("run", file, "--json").json()["flows"][0]["label"] == label
 
 
@@ -190,8 +190,8 @@ def test_the_page_serves_it_as_data(stored, label):
 def test_the_scripts_of_the_page_write_text_only():
     for file in sorted((Path(bl.__file__).parent / "page/static/js").glob("*.js")):
         text = file.read_text()
-        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-            assert way not in text, file.name
+        for method in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert method not in text, file.name
 
 
 def test_the_report_of_a_study_shows_it(label, tmp_path, burstlab):

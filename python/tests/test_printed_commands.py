@@ -260,13 +260,13 @@ def test_commands_of_a_result_and_of_pages_of_it(code, tmp_path, monkeypatch, bu
     assert ("--allow-code" in record) == code
     assert burstlab(*words(record)).status == 0, record
     page = player(str(stored), allow_code=code)
-    told, _ = data(page, "play")
+    shown, _ = data(page, "play")
     page.close()
-    Path("play.toml").write_text(told["toml"])
-    flag = [told["flag"]] if told["flag"] else []
+    Path("play.toml").write_text(shown["toml"])
+    flag = [shown["flag"]] if shown["flag"] else []
     assert bool(flag) == code
     assert burstlab("run", "play.toml", *flag, "--trace", "bursts", "--out", "played").status == 0
-    assert bl.read("played").replications[0].summary["fingerprint"] == told["fingerprints"][1]
+    assert bl.read("played").replications[0].summary["fingerprint"] == shown["fingerprints"][1]
     answer = burstlab("run", "play.toml", *flag, "--set", "tcp.detector=none")
     assert answer.status == 0, answer.err
 

@@ -15,7 +15,7 @@ RUN = {"run": {"duration": "2 s"}}
 
 
 class Handle:
-    """What stands for an output of a cell."""
+    """Stands for an output of a cell."""
 
     def __init__(self, first: dict[str, str]) -> None:
         self.shown = [first]

@@ -14,7 +14,7 @@ from burstlab.reproduce.paper import Paper, select
 #: Enough for every number that a claim asks for.
 TINY = {"warmup": "1 s", "duration": "2 s", "replications": 2}
 
-#: What holds in however short a run, by the start of its claim.
+#: Claims that hold in however short a run, by the start of their text.
 CERTAIN = {
     "fig2a": ["With 1 ms a burst", "With longer timers the increase"],
     "fig6a": ["The flows lose nothing", "The window rises", "Most of what", "Average"],
@@ -37,7 +37,7 @@ def _shorten(plans):
 
 @pytest.fixture(scope="module")
 def tiny():
-    """Run a target briefly; what targets have in common is run once."""
+    """Run a target briefly; targets share runs."""
     return briefly(PAPER, _shorten)
 
 

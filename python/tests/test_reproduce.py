@@ -21,8 +21,8 @@ from burstlab.reproduce.context import measure_of
 from burstlab.reproduce.paper import papers, select
 from burstlab.simulation import resolve, run
 
-#: What differs in short runs alone: they begin before the network is in its steady state, or have
-#: few losses of bursts each.
+#: Claims that differ in short runs alone: these begin before the network is in its steady state, or
+#: have few losses of bursts each.
 SHORT = {"ramantas/fig1a/little", "today/stacks/dctcp-as-reno"}
 
 TARGETS = [(paper, target) for paper in papers() for target in paper.targets]
@@ -145,7 +145,7 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path, monkey
     draw = Drawer.draw
 
     def lay_out(drawer: Drawer, spec: str, kind: str, version: str) -> bytes:
-        """Each figure as SVG; what makes pixels of one is tested with the figures."""
+        """Each figure as SVG; its conversion to pixels is tested with the figures."""
         return b"" if kind == "png" else draw(drawer, spec, kind, version)
 
     monkeypatch.setattr(Drawer, "draw", lay_out)
@@ -205,9 +205,9 @@ def test_ctrl_c_ends_the_targets_of_all_papers(tmp_path):
     while not listed.exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=240)
-    assert process.returncode == 130, told
-    assert b"the report has the targets that were done; the same command goes on" in told
+    _, shown = process.communicate(timeout=240)
+    assert process.returncode == 130, shown
+    assert b"the report has the targets that were done; the same command goes on" in shown
     assert (tmp_path / "runs.sqlite").exists()
     document = json.loads(listed.read_text())
     assert document["interrupted"]

@@ -93,7 +93,7 @@ def test_runs_with_the_same_seed_are_compared_in_pairs(runs, burstlab):
     tested = [one["p"] for one in found["differences"] if one["p_holm"] is not None]
     assert found["tests"] == len(tested) > 5
     assert row["p_holm"] == pytest.approx(holm(tested)[tested.index(row["p"])])
-    # What is equal in every run is no test.
+    # A metric that is equal in every run is no test.
     assert metric(found, "counters.other_sent")["p_holm"] is None
 
 
@@ -215,8 +215,8 @@ def test_a_query_keeps_numbers_on_one_line(small, burstlab, tmp_path):
     answer = burstlab("results", tmp_path / "run", "--sql", "select * from flows")
     assert answer.status == 0
     (row,) = bl.read(tmp_path / "run").flows.to_pylist()
-    told = next(line for line in answer.out.splitlines() if "sack" in line).split()
-    assert str(row["bytes_delivered"]) in told and f"{row['goodput_bps']:.6g}" in told
+    shown = next(line for line in answer.out.splitlines() if "sack" in line).split()
+    assert str(row["bytes_delivered"]) in shown and f"{row['goodput_bps']:.6g}" in shown
     assert "goodput_bps" in answer.out.split() and "bytes_delivered" in answer.out.split()
     empty = burstlab("results", tmp_path / "run", "--sql", "select id from flows where id > 5")
     assert empty.status == 0 and "id" in empty.out

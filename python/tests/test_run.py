@@ -1,4 +1,4 @@
-"""What a run answers: contracts, determinism, conservation, causality."""
+"""The result of a run: contracts, determinism, conservation, causality."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from burstlab.simulation import run_resolved
 
 TINY = {"duration": "40 s", "first": 2, "batch": 1, "most": 2, "precision": 1.0}
 
-#: What holds in however short a run, by the start of its claim.
+#: Claims that hold in however short a run, by the start of their text.
 CERTAIN = {
     "fig1": ["After a time-out", "The sender idles", "Slow start doubles", "C to D takes", "(16)"],
     "fig2": ["From C on", "Where Diff_D"],

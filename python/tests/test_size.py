@@ -1,4 +1,4 @@
-"""The least value that meets a goal, against Erlang B; what binds; and arguments of no use."""
+"""The least value that meets a goal, against Erlang B; bottlenecks; and arguments of no use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verdict of `size` goes by: intervals, how often they are looked at, and which runs."""
+"""Verdicts of `size`: their intervals, how often these are judged, and of which runs."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_who_looks_several_times_gives_each_look_a_share(monkeypatch):
     assert (once.verdict, looks) == ("met", [[0, 1, 2, 3]])
     several, looks = asked(monkeypatch, summary, goal, replications=4, most=32)
     assert looks[:2] == [[0, 1, 2, 3], [4, 5, 6, 7]] and several.verdict == "met"
-    # What is told has 95 %, however often it was looked at.
+    # A reported interval has 95 %, however often it was judged.
     assert several.found.low == pytest.approx(
         student([values[n % 4] for n in range(several.found.n)], 0.05)[0]
     )

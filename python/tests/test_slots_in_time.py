@@ -1,4 +1,4 @@
-"""What happens when in a slotted network: edges, timers, windows, shares of fibres."""
+"""Times in a slotted network: edges, timers, windows, shares of fibres."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_what_has_to_last_is_congestion_later_by_as_much():
 
 
 def pairs(count: int, used: int, **smoothing: Any) -> tuple[bl.Result, float]:
-    """Return a run of small sources beside one of 100 Mb/s, and what that got in Mb/s."""
+    """Return a run of small sources with one of 100 Mb/s, and its goodput in Mb/s."""
     traffic = []
     for number in range(used):
         begin, to = divmod(number, count)
@@ -298,7 +298,7 @@ def test_rates_and_notifications_are_a_table():
     assert events.count("refused") == edge["refused"]
     assert events.count("frozen") == edge["frozen"]
     assert events.count("cut") == edge["cuts"] > 10
-    # Some are under way at the end.
+    # Some are unfinished at the end.
     assert 0 <= ops["notifications"] - events.count("notified") < 20
 
     heard, scheduled, least = [], 0.01, 0.01

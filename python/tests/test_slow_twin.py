@@ -62,10 +62,10 @@ WRONG = [
 
 @pytest.mark.parametrize(("group", "name", "scheduler", "choice"), WRONG)
 def test_a_twin_with_another_rule_disagrees(group, name, scheduler, choice):
-    """What the twin judges, it can tell apart."""
+    """The twin can distinguish the rules that it judges."""
     for seed in range(1, 25):
         scenario = mesh(seed, FEATURES[group][name], scheduler)
         _, found = judge(scenario, **choice)
         if found:
             return
-    raise AssertionError("no mesh tells the two rules apart")
+    raise AssertionError("no mesh distinguishes the two rules")

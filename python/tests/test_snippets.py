@@ -26,7 +26,7 @@ PAGES = ["README.md", "CONTRIBUTING.md"] + [
 #: Languages of blocks. Those of Slurm and Kubernetes are run by the tests of clusters.
 LANGUAGES = {"sh", "python", "toml", "text", "rust"}
 OF_CLUSTERS = {"bash", "yaml"}
-#: What lines of a shell begin with besides `burstlab`; what they name has to exist.
+#: Commands that begin lines of a shell besides `burstlab`; files that they name have to exist.
 OTHERS = {
     ".venv/bin/python",
     "python",

@@ -42,7 +42,7 @@ def seen(directory: Path) -> dict[str, str]:
     }
 
 
-#: Ways out. OTHER is a directory beside the result, TABLE a file of the result itself.
+#: Escapes. OTHER is a directory next to the result, TABLE a file of the result itself.
 ESCAPES = [
     "select * from read_csv('OTHER/o.csv')",
     "select * from 'OTHER/o.csv'",

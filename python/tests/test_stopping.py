@@ -1,4 +1,4 @@
-"""What a command that is stopped does not wait for."""
+"""Work that a stopped command does not wait for."""
 
 from __future__ import annotations
 

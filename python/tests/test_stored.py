@@ -229,7 +229,7 @@ def filled(table: str, resolved: Any, written: Any) -> Iterator[tuple[str, str, 
             yield table, name, value
 
 
-def told() -> dict[tuple[str, str], str]:
+def shown() -> dict[tuple[str, str], str]:
     """Return the column of defaults of the reference, by table and field."""
     found = {}
     for part in PAGE.read_text().split("\n## ")[1:]:
@@ -253,7 +253,7 @@ CASES = [
 
 @pytest.mark.parametrize("written", CASES, ids=str)
 def test_the_reference_says_what_is_filled_in(written):
-    page, names = told(), bl.resolve({"network": {"topology": "line"}})
+    page, names = shown(), bl.resolve({"network": {"topology": "line"}})
     assert page["Core", "conversion"] == '`"full"`'
     assert names["flows"][0]["from"] == "1"
     for table, field, value in filled("Scenario", bl.resolve(written), written):

@@ -26,7 +26,7 @@ def test_closed_streams_cost_no_result(tmp_path, closed):
     done = run(f'burstlab run "$EXAMPLE" --out out {closed}', tmp_path)
     assert done.returncode == 0, done
     assert {one.name for one in (tmp_path / "out").iterdir()} >= {"summary.json", "flows.parquet"}
-    # What is printed lands in no file that was opened meanwhile.
+    # Printed text lands in no file that was opened meanwhile.
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["seed"] == 1
     assert (b"fingerprint" in done.stdout) == (closed == "2>&-")
 

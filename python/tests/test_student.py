@@ -20,9 +20,9 @@ def test_it_is_that_of_scipy(degrees):
         assert found == pytest.approx(float(special.stdtrit(degrees, share)), rel=1e-11)
         assert student.quantile(degrees, 1.0 - share) == pytest.approx(-found, rel=1e-12)
     for value in (0.1, 0.5, 1.0, 1.96, 3.0, 20.0):
-        told = float(special.stdtr(degrees, -value))
-        assert student.below(degrees, -value) == pytest.approx(told, rel=1e-10)
-        assert student.below(degrees, value) == pytest.approx(1.0 - told, rel=1e-10)
+        shown = float(special.stdtr(degrees, -value))
+        assert student.below(degrees, -value) == pytest.approx(shown, rel=1e-10)
+        assert student.below(degrees, value) == pytest.approx(1.0 - shown, rel=1e-10)
 
 
 def test_it_is_known_in_closed_form_with_one_and_two_degrees():

@@ -1,4 +1,4 @@
-"""Studies: the same bytes whatever happens on the way, and numbers that can be checked by hand."""
+"""Studies: the same bytes whatever interrupts them, and numbers that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_a_changed_plan_or_version_is_noticed(plan, tmp_path, burstlab):
     again = burstlab("study", plan, "--out", out)
     assert (again.status, "--resume" in again.err) == (2, True)
     before = content(out)
-    for old, new, told in [
+    for old, new, shown in [
         ("[10, 20, 40, 80]", "[10, 20, 40, 81]", "grid.tcp.window was [10, 20, 40, 80], is [10,"),
         ("seed = 3", "seed = 4", "seed was 3, is 4"),
         ("replications = 3", "replications = 4", "replications was 3, is 4"),
@@ -271,7 +271,7 @@ def test_a_changed_plan_or_version_is_noticed(plan, tmp_path, burstlab):
         plan.write_text(PLAN.replace(old, new))
         answer = burstlab("study", plan, "--out", out, "--resume")
         assert answer.status == 2
-        assert told in answer.err, answer.err
+        assert shown in answer.err, answer.err
     plan.write_text(PLAN)
     head = json.loads((out / "study.json").read_text())
     (out / "study.json").write_text(json.dumps(sealed({**head, "burstlab": "0.0.9"})))
@@ -339,7 +339,7 @@ def test_a_disk_that_is_really_full_ends_with_status_2(plan, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "shown"),
     [
         ("study.json", "{", "not a study of burstlab"),
         ("study.json", "[]", "not a study of burstlab"),
@@ -348,14 +348,14 @@ def test_a_disk_that_is_really_full_ends_with_status_2(plan, tmp_path):
         ("runs.parquet", "PAR1", "damaged"),
     ],
 )
-def test_a_damaged_directory_is_refused(plan, tmp_path, burstlab, name, text, told):
+def test_a_damaged_directory_is_refused(plan, tmp_path, burstlab, name, text, shown):
     out = tmp_path / "out"
     bl.study(plan, out=out)
     (out / name).write_text(text)
     for words in (["results", out], ["study", plan, "--out", out, "--resume"]):
         answer = burstlab(*words)
         assert answer.status == 2
-        assert told in answer.err or words[0] == "study"
+        assert shown in answer.err or words[0] == "study"
         assert "Traceback" not in answer.err
     with pytest.raises(bl.InputError):
         bl.read_study(out)

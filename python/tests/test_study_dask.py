@@ -55,7 +55,7 @@ def here(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What the example leaves on this machine alone."""
+    """The output of the example, only on this machine."""
     out = tmp_path_factory.mktemp("example") / "out"
     bl.study(ROOT / "examples/study.toml", out=out)
     return content(out)

@@ -44,7 +44,7 @@ def compared(tmp_path_factory) -> Path:
 
 
 def text_of(page: str) -> str:
-    """What a reader sees: without the head, the programs, and the tags."""
+    """The text for a reader: without the head, the programs, and the tags."""
     body = page.partition("<main>")[2].partition("</main>")[0]
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))
 
@@ -71,10 +71,10 @@ def test_the_page_stands_alone(compared):
 def test_the_verdicts_are_those_of_results(compared):
     study = bl.read_study(compared)
     p_holm = significance(study)
-    told = compare(find([compared])).differences
+    shown = compare(find([compared])).differences
     by_place = {
         (json.dumps(one.point, sort_keys=True), one.result, one.over, one.metric): one
-        for one in told
+        for one in shown
     }
     assert len(by_place) == len(p_holm) == 12
     for row, p in zip(study.differences.to_pylist(), p_holm, strict=True):
@@ -86,7 +86,7 @@ def test_the_verdicts_are_those_of_results(compared):
         assert p == expected
     found = order(versus(study, p_holm), main_metrics(study))
     assert [one.metric for one in found] == METRICS
-    assert sum(one.higher + one.lower for one in found) == sum(one.significant for one in told) > 0
+    assert sum(one.higher + one.lower for one in found) == sum(one.significant for one in shown) > 0
     page = (compared / "report.html").read_text(encoding="utf-8")
     for one in found:
         row = cells(page, f">{called(one.metric)}</td><td>s&amp;ck / reno</td>")
@@ -201,12 +201,12 @@ def test_a_figure_has_the_values_of_the_tables(compared):
     assert len(rows) == 12
     for row in rows:
         point, scheme = int(row[7]), row[1]
-        (told,) = study.estimates.where(point=point, scheme=scheme, metric=METRICS[0]).to_pylist()
-        assert float(row[2]) == pytest.approx(told["edge.timer_s"] * 1e3)
+        (shown,) = study.estimates.where(point=point, scheme=scheme, metric=METRICS[0]).to_pylist()
+        assert float(row[2]) == pytest.approx(shown["edge.timer_s"] * 1e3)
         scale = 1e-6 if "Mb/s" in json.dumps(mean.spec) else 1e-3
-        assert float(row[3]) == pytest.approx(told["mean"] * scale, rel=1e-5)
+        assert float(row[3]) == pytest.approx(shown["mean"] * scale, rel=1e-5)
         gap = (float(row[5]) - float(row[4])) / 2
-        assert gap == pytest.approx(told["ci95"] * scale, rel=1e-4)
+        assert gap == pytest.approx(shown["ci95"] * scale, rel=1e-4)
     assert {line.split(",")[1] for line in rows_of(ratio)} == {"s&ck / reno"}
 
 
@@ -226,14 +226,14 @@ def test_a_warm_up_is_told_and_kept(tmp_path, burstlab):
 
 
 def test_a_point_that_is_not_there_is_refused(compared, burstlab, tmp_path):
-    for words, told in [
+    for words, shown in [
         (["--point", 6, "--scheme", "reno"], "point 6: the study has 6\n  fix: use 0 to 5"),
         (["--point", -1, "--scheme", "reno"], "use 0 to 5"),
         (["--point", 0], "no scheme is named\n  fix: name one of reno, s&ck"),
         (["--point", 0, "--scheme", "ren"], "did you mean 'reno'?"),
     ]:
         answer = burstlab("run", compared, *words)
-        assert (answer.status, told in answer.err) == (2, True), answer.err
+        assert (answer.status, shown in answer.err) == (2, True), answer.err
     assert burstlab("run", tmp_path, "--point", 0).status == 2
     head = json.loads((compared / "study.json").read_text())
     other = tmp_path / "other"

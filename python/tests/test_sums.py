@@ -45,12 +45,12 @@ def study(tmp_path_factory):
 
 
 def test_the_sums_are_those_of_the_files(result, study):
-    told = json.loads((result / "summary.json").read_text())["sha256"]
-    assert set(told) == {path.name for path in result.glob("*.parquet")}
-    told |= {f"../study/{name}": one for name, one in
+    shown = json.loads((result / "summary.json").read_text())["sha256"]
+    assert set(shown) == {path.name for path in result.glob("*.parquet")}
+    shown |= {f"../study/{name}": one for name, one in
              json.loads((study / "sums.json").read_text())["sha256"].items()}  # fmt: skip
-    assert len([name for name in told if "study" in name]) == 4
-    for name, one in told.items():
+    assert len([name for name in shown if "study" in name]) == 4
+    for name, one in shown.items():
         where = study / Path(name).name if "study" in name else result / name
         assert hashlib.sha256(where.read_bytes()).hexdigest() == one
 
@@ -65,14 +65,14 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_flipped_bit_is_read(result, tmp_path, way):
+@pytest.mark.parametrize("method", WAYS)
+def test_no_flipped_bit_is_read(result, tmp_path, method):
     for seed in range(12):
         directory = tmp_path / str(seed)
         shutil.copytree(result, directory)
         flip(directory / "packets.parquet", np.random.default_rng(seed))
         with pytest.raises(bl.InputError) as refused:
-            WAYS[way](bl.read(directory).packets)
+            WAYS[method](bl.read(directory).packets)
         assert "packets.parquet: " in str(refused.value) and "\n  fix: " in str(refused.value)
 
 
@@ -185,9 +185,9 @@ def test_all_is_verified_and_each_damaged_file_is_named(everything, tmp_path, bu
     answer = burstlab("results", everything, "--verify")
     assert answer.status == 0, answer.out
     answer = burstlab("results", everything, "--verify", "--json")
-    told = answer.json()
-    assert told["whole"] and {one["state"] for one in told["files"]} == {"whole"}
-    names = {Path(one["file"]).relative_to(everything) for one in told["files"]}
+    shown = answer.json()
+    assert shown["whole"] and {one["state"] for one in shown["files"]} == {"whole"}
+    names = {Path(one["file"]).relative_to(everything) for one in shown["files"]}
     tables = {path.relative_to(everything) for path in everything.rglob("*.parquet")}
     assert tables <= names
     assert {Path("run/scenario.toml"), Path("study/plan.toml")} <= names

@@ -412,7 +412,7 @@ def test_a_result_has_to_be_whole_and_of_this_version(burstlab, tmp_path):
 
 
 def test_what_is_said_of_a_lost_burst_is_what_its_row_says():
-    """Its node and its kind, either way of a path and in a mesh."""
+    """Its node and its kind, in either direction of a path and in a mesh."""
     path = {
         **PATH,
         "network": {"core_nodes": 3},

@@ -1,4 +1,4 @@
-"""What `what-if` and `blame` add up, counted again from the tables of whole runs."""
+"""Totals of `what-if` and `blame`, counted again from the tables of whole runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from test_surgery import MESH, PATH, lost, named, operated
 import burstlab as bl
 from burstlab.surgery.blaming import _sum  # pyright: ignore[reportPrivateUsage]
 
-#: What of a packet is compared.
+#: Columns of a packet that are compared.
 COMPARED = ("sent_ps", "kind", "seq", "transmission", "delivered_ps", "fate")
 
 #: Bytes of headers of a segment; the SYN, which has no data, is segment 0.
@@ -86,7 +86,7 @@ def compare(document: Any, burst: str, seen: Counter[str]) -> None:
 
 def check_first_difference(found: bl.WhatIf, seen: Counter[str]) -> None:
     """Hold the first packet that differs of each connection against the packets of both runs."""
-    # Packets under way where the two part have no row in either.
+    # Packets in flight where the two part have no row in either.
     traces = [packets(result) for result in (found.first, found.other)]
     for row in found.connections.to_pylist():
         sides = [trace.get(row["connection"], []) for trace in traces]
@@ -94,8 +94,8 @@ def check_first_difference(found: bl.WhatIf, seen: Counter[str]) -> None:
         pair = next((pair for pair in pairs if pair[0] != pair[1]), (None, None))
         there = [one for one in pair if one is not None]
         earliest = min(there, key=lambda one: one[0], default=(None, None, None))
-        told = row["different_ps"], row["different_kind"], row["different_seq"]
-        assert told == earliest[:3]
+        shown = row["different_ps"], row["different_kind"], row["different_seq"]
+        assert shown == earliest[:3]
         if len(there) == 2:
             seen["the first's"] += there[0][0] < there[1][0]
             seen["the other's"] += there[0][0] > there[1][0]
@@ -173,8 +173,8 @@ def test_the_interval_of_a_sample_is_as_wide_as_all_samples_scatter(count):
     quantile = stats.t.ppf(0.975, count - 1)
     widths = [one.ci95 for one in estimates]
     assert None not in widths
-    told = math.fsum((width / quantile) ** 2 for width in widths if width is not None)
-    assert told / len(estimates) == pytest.approx(scatter)
+    shown = math.fsum((width / quantile) ** 2 for width in widths if width is not None)
+    assert shown / len(estimates) == pytest.approx(scatter)
 
 
 def test_intervals_of_samples_cover_the_sum_of_all_prices():
@@ -198,9 +198,9 @@ def test_the_sum_of_a_sample_is_that_of_its_rows():
         spread = math.fsum((value - mean) ** 2 for value in values) / 7
         finite = 1 - 8 / sample.lost
         half = sample.lost * stats.t.ppf(0.975, 7) * math.sqrt(spread / 8 * finite)
-        told = sample.sums[name]
-        assert told.mean == pytest.approx(sample.lost * mean)
-        assert told.ci95 == pytest.approx(half)
-        assert sample.summary["sums"][name] == {"mean": told.mean, "ci95": told.ci95, "n": 8}
+        shown = sample.sums[name]
+        assert shown.mean == pytest.approx(sample.lost * mean)
+        assert shown.ci95 == pytest.approx(half)
+        assert sample.summary["sums"][name] == {"mean": shown.mean, "ci95": shown.ci95, "n": 8}
     every = bl.blame(MESH)
     assert {one.ci95 for one in every.sums.values()} == {0.0}

@@ -1,4 +1,4 @@
-"""What users come with, in as many commands as they are told: the student and the one who moves."""
+"""Tasks of users, in as many commands as the pages name: the student and the one who moves."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def test_the_student_compares_a_law_in_three_commands(burstlab, tmp_path, monkey
         replications=3,
     )
     laws.plot().save("laws.html")  # 3
-    told = {(row["law"], row["measure"]) for row in laws.estimates()}
-    assert {("reno", "goodput"), ("Scalable", "time-outs")} <= told
+    shown = {(row["law"], row["measure"]) for row in laws.estimates()}
+    assert {("reno", "goodput"), ("Scalable", "time-outs")} <= shown
     assert all(row["ci95"] is not None for row in laws.estimates() if row["measure"] == "goodput")
     assert Path("laws.html").stat().st_size > 1000
 

@@ -1,4 +1,4 @@
-"""Today's TCP beside that of 2004: what is measured, and what a quick run leaves out."""
+"""Today's TCP compared with that of 2004: measures, and points that a quick run leaves out."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_quick_runs_each_sender_where_something_is_told_of_it():
     # Laws and detectors are compared where a window is in few bursts.
     compared = [every[group, point] for group in plan["whole_window"] for point in plan["moderate"]]
     assert all(senders == set(plan["quick"]["series"]) for senders in compared)
-    # What a detector gains needs the sender without it.
+    # The gain of a detector needs the sender without it.
     alone = [every[group, point] for group in plan["one_packet"] for point in plan["moderate"]]
     for senders in alone:
         assert senders == alone[0] >= {"Reno, oracle", "SACK, oracle", "CUBIC, RACK, BLE"}

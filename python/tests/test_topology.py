@@ -1,4 +1,4 @@
-"""Topologies from files: every format tells the same, and no file breaks the reader."""
+"""Topologies from files: every format gives the same, and no file breaks the reader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from burstlab.errors import ScenarioError
 from burstlab.topology import read
 from burstlab.topology.places import great_circle_km
 
-# Four nodes in a circle with a chord that leads one way only.
+# Four nodes in a circle with a chord of one direction.
 NODES = [
     {"name": "ham", "role": "edge"},
     {"name": "ber", "role": "both"},

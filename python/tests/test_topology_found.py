@@ -131,7 +131,7 @@ def test_two_directed_links_that_are_alike_are_one(tmp_path):
     tables, said = found(tmp_path, "net.json", json.dumps({**graph, "links": both}))
     assert tables["link"] == [{"from": "A", "to": "B", "length_km": 12.0}]
     assert said == ""
-    # Lengths that differ are two links, each one way.
+    # Lengths that differ are two links, one in each direction.
     both[1]["km"] = 13
     tables, said = found(tmp_path, "net.json", json.dumps({**graph, "links": both}))
     assert [link["one_way"] for link in tables["link"]] == [True, True]
@@ -302,9 +302,9 @@ def test_fibres_of_gnpy_that_part_lead_to_every_node(tmp_path):
     elements = [element(name, "Roadm") for name in ("A", "B", "C")]
     elements += [element("joint", "Fused")]
     elements += [
-        element(f"{name} {way}", "Fiber", km)
+        element(f"{name} {side}", "Fiber", km)
         for name, km in (("A", 10.0), ("B", 20.0), ("C", 30.0))
-        for way in ("in", "out")
+        for side in ("in", "out")
     ]
     chains = [[name, f"{name} in", "joint", f"{name} out", name] for name in ("A", "B", "C")]
     connections = [{"from_node": a, "to_node": b} for chain in chains for a, b in pairwise(chain)]

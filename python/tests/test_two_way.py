@@ -136,7 +136,7 @@ def test_bursts_of_a_path_say_where_they_go(result):
     bursts = result.bursts
     rows = {name: bursts[name] for name in ("direction", "from", "to", "burst")}
     back = goes_back(rows)
-    both = {(way, bool(is_back)) for way, is_back in zip(rows["direction"], back, strict=True)}
+    both = {(kind, bool(is_back)) for kind, is_back in zip(rows["direction"], back, strict=True)}
     assert both == {("data", False), ("data", True), ("ack", False), ("ack", True)}
     assert len(set(rows["burst"].tolist())) == len(rows["burst"]), "numbered together"
 
@@ -150,8 +150,8 @@ def test_a_checkpoint_in_the_middle_changes_nothing(scenario, tmp_path):
 
 def test_a_rule_for_one_direction_is_refused(scenario, capsys):
     assert status("run", str(scenario), "--set", "edge.spacing=1 ms") == 2
-    told = capsys.readouterr()
-    assert "edge.spacing" in told.out + told.err and "fix" in told.out + told.err
+    shown = capsys.readouterr()
+    assert "edge.spacing" in shown.out + shown.err and "fix" in shown.out + shown.err
 
 
 def test_the_class_of_python_writes_it():
@@ -162,7 +162,7 @@ def test_the_class_of_python_writes_it():
 
 
 class Host:
-    """What a host has sent and got, by the packets that a capture at it has, and nothing else."""
+    """The data that a host has sent and got, only from the packets in a capture at it."""
 
     def __init__(self):
         self.sent, self.next, self.early = 0, 0, {}

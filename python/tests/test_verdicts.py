@@ -80,8 +80,8 @@ def test_two_runs_are_tested_and_one_is_not():
     assert (one.higher, one.undecided) == (1, 0)
     single = study({"a": [[1.0]], "b": [[9.0]]})
     assert np.isnan(significance(single)).all()
-    (told,) = versus(single, significance(single))
-    assert (told.higher, told.lower, told.equal, told.undecided) == (0, 0, 0, 1)
+    (shown,) = versus(single, significance(single))
+    assert (shown.higher, shown.lower, shown.equal, shown.undecided) == (0, 0, 0, 1)
 
 
 def test_a_difference_that_never_varies_is_certain_and_none_is_no_test():
@@ -155,20 +155,20 @@ def test_the_seed_of_a_point_is_not_of_the_order_in_which_it_is_written():
 def test_estimates_of_several_flows_are_of_their_sum(small):
     small["flows"] = [{"label": "x"}, {"label": "y", "start": "3 s"}]
     result = bl.run(small, replications=3)
-    told = result.estimates()
+    shown = result.estimates()
     for name in ("goodput_bps", "packets_sent", "timeouts"):
         parts = [[flow[name] for flow in one.summary["flows"]] for one in result.replications]
         assert all(part > 0 for values in parts for part in values)
         expected = mean_ci95([sum(values) for values in parts])
-        assert told[name] == expected.to_json()
+        assert shown[name] == expected.to_json()
         own = mean_ci95([values[1] for values in parts]).to_json()
-        assert told[f"y[1].{name}"] == own
+        assert shown[f"y[1].{name}"] == own
 
 
 def test_a_time_of_several_flows_is_their_mean(small):
     small["flows"] = [{"bytes": "20 KB"}, {"bytes": "90 KB"}, {"start": "19.99 s"}]
     result = bl.run(small, replications=2)
-    told = result.estimates()
+    shown = result.estimates()
     for name, having in (("rtt_s", 2), ("completed_s", 2)):
         parts = [
             [flow[name] for flow in one.summary["flows"] if flow[name] is not None]
@@ -176,15 +176,15 @@ def test_a_time_of_several_flows_is_their_mean(small):
         ]
         assert [len(values) for values in parts] == [having] * 2
         expected = mean_ci95([sum(values) / having for values in parts])
-        assert told[name] == expected.to_json()
+        assert shown[name] == expected.to_json()
 
 
 def test_a_comparison_of_results_has_the_sign_of_the_first_less_the_other(small, tmp_path):
     for name, window in (("narrow", 4), ("wide", 60)):
         small["tcp"]["window"] = window
         bl.run(small, replications=12, out=tmp_path / name)
-    told = compare(find([tmp_path / "narrow", tmp_path / "wide"])).differences
-    (one,) = [one for one in told if one.metric == METRIC]
+    shown = compare(find([tmp_path / "narrow", tmp_path / "wide"])).differences
+    (one,) = [one for one in shown if one.metric == METRIC]
     assert (one.result.rsplit("/", 1)[-1], one.over.rsplit("/", 1)[-1]) == ("wide", "narrow")
     assert one.found.difference.mean == pytest.approx(one.means[0] - one.means[1])
     assert one.significant

@@ -43,8 +43,8 @@ def test_the_residual_loss_is_the_one_that_was_asked_for():
     error = float(wlan.frame_error(0.05))
     result = run({"loss": "frame-error", "probability": error})
     down = [cells[0]["down"] for cells in result.wlan]
-    ended = sum(way["delivered"] + way["retry_dropped"] for way in down)
-    lost = sum(way["retry_dropped"] for way in down)
+    ended = sum(side["delivered"] + side["retry_dropped"] for side in down)
+    lost = sum(side["retry_dropped"] for side in down)
     # Collisions add a little to what errors make of a try.
     assert lost / ended == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / ended) ** 0.5 + 0.006)
 
@@ -66,9 +66,9 @@ def test_retries_lengthen_the_time_at_the_head_of_the_queue_and_residual_losses_
 
 def test_where_nothing_is_delivered_there_are_no_times():
     first = run({"loss": "residual", "probability": 1.0}).replications[0].summary
-    (way,) = [cell["down"] for cell in first.get("wlan", [])]
-    assert (way["delivered"], way["wait_s"], way["mac_delay_s"]) == (0, None, None)
-    assert way["residual_lost"] > 0
+    (side,) = [cell["down"] for cell in first.get("wlan", [])]
+    assert (side["delivered"], side["wait_s"], side["mac_delay_s"]) == (0, None, None)
+    assert side["residual_lost"] > 0
 
 
 def test_a_result_with_cells_is_written_and_read(tmp_path):
@@ -143,11 +143,11 @@ def test_rates_and_errors_of_bits_that_cannot_be_meant(cell: dict[str, Any], wor
 
 
 def test_errors_of_bits_go_by_the_length_of_a_frame():
-    """Frames with data alone: segments of 1,500 B on their way down, ACKs of 40 B on theirs up."""
+    """Frames with data alone: segments of 1,500 B downwards, ACKs of 40 B upwards."""
     bit = 4e-5
     result = run({"loss": "bit-error", "bit_error_rate": bit, "frames": "data"})
-    for way, size in (("down", 1500), ("up", 40)):
-        cells = [cell[0][way] for cell in result.wlan]
+    for side, size in (("down", 1500), ("up", 40)):
+        cells = [cell[0][side] for cell in result.wlan]
         sent = sum(one["data_frames"] for one in cells)
         collided = sum(one["collisions"] for one in cells)
         errors = sum(one["errors"] for one in cells)

@@ -1,4 +1,4 @@
-"""Runs under way: answered in their order, cancelled together, and held to their memory."""
+"""Unfinished runs: returned in order, cancelled together, and limited in memory."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_each_item_is_done_once_and_an_error_ends_all():
 
 def test_ctrl_c_leaves_no_lock_behind():
     """One that struck between a lock and the block that gives it back left all waiting for ever."""
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-c", _STRUCK], capture_output=True, text=True, timeout=240, check=False
     )
-    assert (told.stdout, told.returncode) == ("0 locks are held\n", 0), told.stderr[-2000:]
+    assert (shown.stdout, shown.returncode) == ("0 locks are held\n", 0), shown.stderr[-2000:]

@@ -100,7 +100,7 @@ WRITERS = {
     "examples": Writer("examples OUT", "", ("one_burst.toml",)),
 }
 
-#: Files that a command which may replace one is told to write.
+#: Files that a command with --force shall write.
 OVER = {
     "export": "export RESULT --format qlog --out OUT/NAME --force",
     "view": "view RESULT --export OUT/NAME --force --no-open",
@@ -144,7 +144,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What commands read."""
+    """Files that commands read."""
     where = tmp_path_factory.mktemp("given")
     (where / "run.toml").write_text(tomli_w.dumps(RUN))
     plan = {"scenario": RUN, "grid": {"tcp.window": [4, 8]}}
@@ -302,7 +302,7 @@ def check(directory: Path, line: str, given: Mapping[str, str], before: dict[str
         assert not hidden
 
 
-#: What a killed process has left, and whoever writes next takes away.
+#: Files of a killed process, which the next writer removes.
 _LEFT = (".", "tmp_", "points/.", "points/tmp_", "yu2004/.")
 
 
@@ -348,7 +348,7 @@ def test_a_directory_that_is_not_there_is_made_or_not_begun(writer, given, tmp_p
 
 @contextmanager
 def without_rights() -> Iterator[None]:
-    """Give up what root may do with the files of others, as far as this is root."""
+    """Give up the rights of root on foreign files, if this is root."""
     if os.geteuid() != 0:
         yield
         return
@@ -421,7 +421,7 @@ def test_a_what_if_over_a_result_is_refused_before_it_is_run(given, made, tmp_pa
     assert seen(directory) == before
 
 
-#: What changes a name or makes one.
+#: System calls that change or make a name.
 CHANGES = (
     *((Path, name) for name in ("replace", "unlink", "mkdir", "rmdir")),
     *((shutil, "rmtree"), (os, "fsync")),

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # There once `commands.py` is loaded, which alone looks at the types of a command's flags.
+    # `commands.py` is loaded only here; it alone evaluates the types of a command's flags.
     from burstlab.cli import flags as flags
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
-    """Entry point of the command line; leaves with the exit status.
+    """Run the command line; end with its exit status.
 
     Parameters
     ----------

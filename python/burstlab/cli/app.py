@@ -1,4 +1,4 @@
-"""The application: it calls what is asked for, and makes an exit status of what becomes of it."""
+"""The application: it calls the command, and turns its outcome into an exit status."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _leave(number: int) -> None:
 
 
 def _unprinted(error: OSError) -> int:
-    """Return the status where what was to be printed could not be."""
+    """Return the status if the output could not be printed."""
     if error.errno not in (*FULL, *streams.GONE):
         raise error
     streams.give_up(sys.stdout)
@@ -93,7 +93,7 @@ def _answer(tokens: Sequence[str] | None) -> int:
 
 
 def _unwritable(error: UnicodeEncodeError) -> str:
-    """Return what is said of text that is not UTF-8, or that this locale has no characters for."""
+    """Return the error for text that is not UTF-8, or that this locale has no characters for."""
     fix = "set PYTHONUTF8=1, or a locale of UTF-8 such as LC_ALL=C.UTF-8"
     if codecs.lookup(error.encoding).name != "utf-8":
         problem = f"the locale has no such characters ({error.encoding})"

@@ -31,25 +31,25 @@ def blame(
     figure: str | None = None,
     json_: Json = False,
 ) -> int:
-    """Price each burst that a run has lost: spare it alone, and see what connections gain.
+    """Price each lost burst of a run: the bytes that connections gain if it alone arrives.
 
     Parameters
     ----------
     source
         A result that burstlab run wrote with --out, or the TOML file of a scenario.
     flow
-        Price the bursts alone that had packets or ACKs of this flow, from 0 (default: of any).
+        Price only bursts that had packets or ACKs of this flow, from 0 (default: of any).
     top
-        How many of the dearest to print (default: 20).
+        How many of the most expensive ones to print (default: 20).
     sample
         Price so many of them, drawn by the seed (default: all).
     horizon
         Simulated time after the loss for which its price is counted, such as "2 s" (default: to
-        the end of the run, which alone is the whole price).
+        the end of the run; only this is the whole price).
     set_
-        Of a scenario, change a field: path=value. Repeatable.
+        For a scenario, change a field: path=value. Repeatable.
     seed
-        Of a scenario: its seed.
+        For a scenario, its seed.
     replication
         Number of the replication (default: the first).
     jobs
@@ -57,7 +57,7 @@ def blame(
     out
         Directory for prices.parquet and blame.json; prices are kept there as they become known.
     resume
-        Go on with the prices in that directory.
+        Continue with the prices in that directory.
     figure
         File for a figure of the distribution of prices; .svg, .pdf or .png.
     json_

@@ -19,24 +19,24 @@ def check(
 ) -> int:
     """Validate a scenario: an error names the field, its value and the fix.
 
-    Says what is allowed but probably not meant. Names timers of assemblers that are a whole number
-    of packets, so that bursts end in ties. Says what memory and time a run is foreseen to take,
-    where that is more than a moment.
+    Warns of settings that are allowed but probably not meant, and of timers of assemblers that
+    are a whole number of packets, so that bursts end in ties. Estimates memory and time of a run,
+    if it takes more than a moment.
 
     Parameters
     ----------
     scenario
         The TOML file of the scenario.
     resolve
-        Print the scenario with every field that it uses, defaults included, and nothing else: what
-        a result stores as scenario.toml.
+        Print the scenario with every field that it uses, defaults included, and nothing else. A
+        result stores the same as scenario.toml.
     ties
-        Run it twice, with events of one instant in a fixed order and in a drawn one, and list the
+        Run it twice, with simultaneous events in a fixed order and in a random one, and list the
         numbers that differ; the exit status is 1 if any does.
     jobs
         With --ties: replications at a time (default: one per processor); it changes no number.
     allow_code
-        With --ties: execute Python code that stands in the scenario itself; read it before.
+        With --ties: execute Python code that is stored in the scenario itself; read it before.
     json_
         With --ties: print one JSON document and nothing else.
     """

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, Group
 from cyclopts.help import format_usage
 
-# The types of the flags of `run.py` are named by it, and found when they are looked at.
+# The types of the flags of `run.py` are names there, evaluated on demand.
 from burstlab.cli import flags as flags
 from burstlab.cli.epilogues import ALL, EPILOGUES
 from burstlab.cli.overview import ABOUT, TASKS, name_of
@@ -38,7 +38,7 @@ for _rank, (_task, _commands) in enumerate(TASKS.items()):
     _group = Group(_task, sort_key=_rank)
     for _place, _command in enumerate(_commands):
         _name = name_of(_command)
-        # The group `kernel` has commands of its own, and says by itself what is at the end.
+        # The group `kernel` has commands of its own, and its own end of the help.
         _at_the_end = {} if _name == "kernel" else {"help_epilogue": str(EPILOGUES[_name])}
         app.command(
             f"burstlab.cli.{_command}",

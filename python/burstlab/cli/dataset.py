@@ -34,7 +34,7 @@ def dataset(
     jobs
         Replications at a time (default: one per processor); it changes no number.
     prices
-        Of the first replication of each run so many lost bursts are priced (default: 5; 0: none).
+        Number of lost bursts to price, of the first replication of each run (default: 5; 0: none).
     out
         Directory for runs.parquet, events.parquet, prices.parquet and the card, README.md.
     force

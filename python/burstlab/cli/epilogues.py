@@ -46,7 +46,7 @@ class Epilogue:
 
 
 def _ends(*statuses: int, **other: str) -> dict[int, str]:
-    """Return statuses with what they mean, ``s1="..."`` where that of a command is another."""
+    """Return statuses with their meanings; ``s1="..."`` replaces the usual meaning of status 1."""
     return {one: other.get(f"s{one}", STATUSES[one]) for one in statuses}
 
 

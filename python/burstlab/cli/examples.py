@@ -20,7 +20,7 @@ def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
     Parameters
     ----------
     directory
-        Where; it is made if it is not there. Files in it that were changed are refused.
+        Where; it is made if it does not exist. Files in it that were changed are refused.
     force
         Replace these too.
     """

@@ -19,26 +19,26 @@ def export(
     out: str | None = None,
     force: Switch = False,
 ) -> int:
-    """Write a result in a format that other programs read.
+    """Write a result in a format of other programs.
 
     Parameters
     ----------
     directory
-        A result: what burstlab run wrote with --out.
+        A result: the directory of burstlab run --out.
     format
         pcapng (Wireshark, tshark, tcptrace), perfetto (ui.perfetto.dev), qlog (qvis), xplot,
         flowmon (ns-3's flow monitor) or csv.
     at
-        Of pcapng, where the packets are seen: sender (the default), receiver, ingress, egress, or a
-        core node by its number or name, as in node:3.
+        For pcapng, the place where packets are captured: sender (the default), receiver, ingress,
+        egress, or a core node by its number or name, as in node:3.
     flow
-        The only flow to write; by default all, of qlog and xplot flow 0.
+        The only flow to write (default: all; for qlog and xplot flow 0).
     replication
         Number of the replication (default: the first).
     out
-        The file, of csv the directory (default: in the directory of the result).
+        The file, for csv the directory (default: in the directory of the result).
     force
-        Replace what is there; without it that is refused.
+        Replace existing files; without it they are refused.
     """
     from burstlab.export import default_name
     from burstlab.export import export as write

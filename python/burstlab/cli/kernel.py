@@ -30,7 +30,7 @@ def build(*, source: str | None = None, jobs: Whole = None) -> int:
     Parameters
     ----------
     source
-        A tarball, or a directory with the sources of a kernel, which stays as it is.
+        A tarball, or a directory with the sources of a kernel, which is not changed.
     jobs
         Compilers at a time (default: one per processor).
     """

@@ -1,4 +1,4 @@
-"""``burstlab list``: what there is."""
+"""``burstlab list``: papers, figures, topologies and schemes."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def classes(result: Result) -> Lean | None:
 
 
 def lines(result: Result) -> Iterator[str]:
-    """Tell of bursts by kind, headers and events in a line each; nothing on a path."""
+    """Print bursts by kind, headers and events, one line each; nothing on a path."""
     runs = result.network
     if not runs:
         return
@@ -185,7 +185,7 @@ def lines(result: Result) -> Iterator[str]:
 
 
 def _bursts(runs: Sequence[Mapping[str, Any]], name: str, several: str) -> Iterator[str]:
-    """Tell of bursts of one kind, if there were any."""
+    """Print the bursts of one kind, if there were any."""
     if not any(one["bursts"] for one in runs) and not any(one["bytes_per_burst"] for one in runs):
         return
     ended, lost = measured(runs, "bursts", count), measured(runs, "bursts_lost", count)

@@ -82,7 +82,7 @@ def spread(
     return with_interval(mean / size, None if half is None else half / size, unit, least=least)
 
 
-#: Units of what is written with one.
+#: Units that are written after numbers.
 _UNITS: dict[Callable[[float], str], Sequence[tuple[str, float]]] = {
     rate: _RATES,
     seconds: _TIMES,

@@ -110,7 +110,7 @@ def _run_scripts(directory: str, *, json_: bool) -> int:
 
 def _tell_linux(outcomes: list[LinuxOutcome], *, json_: bool) -> int:
     counts = Counter(outcome.outcome for outcome in outcomes)
-    # A tie speaks for nobody, and what is not judged is no success.
+    # A tie proves nothing, and a case that was not judged is no success.
     status = 0 if counts["match"] + counts["tie"] and not counts["differs"] else 1
     if json_:
         print(json.dumps({"cases": [outcome.to_json() for outcome in outcomes]}))
@@ -130,7 +130,7 @@ def _tell_linux(outcomes: list[LinuxOutcome], *, json_: bool) -> int:
 
 
 def _beside(counts: Counter[str]) -> str:
-    """Count what is neither a match nor a difference."""
+    """Count the cases that are neither a match nor a difference."""
     named = {"tie": "tie", "not judged": "not judged"}
     return "".join(f", {counts[one]} {word}" for one, word in named.items() if counts[one])
 

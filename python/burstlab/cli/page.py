@@ -42,11 +42,11 @@ def view(
     replication
         Which repetition to show, from 0 (the default).
     point
-        Of a study, the point to show first (default: 0).
+        For a study, the point to show first (default: 0).
     scheme
-        Of a study, the scheme to show first.
+        For a study, the scheme to show first.
     set_
-        Of a scenario, change a field: path=value. Repeatable.
+        For a scenario, change a field: path=value. Repeatable.
     map_
         A topology file with latitudes and longitudes, to place the nodes that it names.
     export
@@ -54,10 +54,10 @@ def view(
     force
         Replace that file.
     allow_code
-        Of a study or a scenario, execute Python code that stands in it or came with a result; read
-        it before.
+        For a study or a scenario, execute Python code that is stored in it or came with a result;
+        read it before.
     no_open
-        Print the address, and leave the browser alone.
+        Print the address, and do not open the browser.
     """
     from burstlab.page import viewer
 
@@ -93,15 +93,15 @@ def play(
     port
         Port on 127.0.0.1 (default: any that is free).
     token
-        Part of the address, as of burstlab view.
+        Part of the address, as in burstlab view.
     export
         Write the page to this file, with the answers to some of its controls.
     force
         Replace that file.
     allow_code
-        Execute Python code that stands in the scenario, or came with a result; read it before.
+        Execute Python code that is stored in the scenario, or came with a result; read it before.
     no_open
-        Print the address, and leave the browser alone.
+        Print the address, and do not open the browser.
     """
     from burstlab.page import player
 
@@ -116,20 +116,20 @@ def demo(
     force: Switch = False,
     no_open: Switch = False,
 ) -> int:
-    """Open a guided tour: a burst dies, what TCP makes of it, and what Burst TCP does.
+    """Open a guided tour: a burst dies, TCP reacts, and then Burst TCP does.
 
     Parameters
     ----------
     port
         Port on 127.0.0.1 (default: any that is free).
     token
-        Part of the address, as of burstlab view.
+        Part of the address, as in burstlab view.
     export
         Write the tour to this file, to be opened without Burstlab.
     force
         Replace that file.
     no_open
-        Print the address, and leave the browser alone.
+        Print the address, and do not open the browser.
     """
     from burstlab.page import demonstration
 

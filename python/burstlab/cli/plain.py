@@ -20,7 +20,7 @@ _SWITCHES = ("cli.flags.Switch", "cli.flags.Json")
 
 
 def read(given: Sequence[str]) -> Callable[[], object] | None:
-    """Return the call that a command line asks for, or nothing where it is not a plain one.
+    """Return the call that a command line asks for, or None if it is not a plain one.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _print_overview() -> None:
 
 
 def _take(found: dict[str, Any], name: str, kind: str, words: Iterator[str]) -> bool:
-    """Read one flag into what was found; return whether it is a plain one."""
+    """Read one flag into `found`; return whether it is a plain one."""
     if name in found and kind not in _LISTS:
         return False
     if kind in _SWITCHES:

@@ -36,34 +36,34 @@ def plot(
     Parameters
     ----------
     directory
-        A result: what burstlab run wrote with --out; of a sweep the directory of several.
+        A result: the directory of burstlab run --out; for a sweep the parent of several.
     kind
         sequence (segments, ACKs, losses and time-outs of a flow; needs packets), window (cwnd,
         ssthresh and round trips; needs cwnd), occupancy (wavelengths of a fibre; needs bursts),
         load (how full queues, ports and wavelengths are over time; needs run.occupancy),
         bursts (distributions of length and packets; needs bursts) or sweep (a metric against a
-        parameter). With ledger, sequence and window show what time-outs were.
+        parameter). With ledger, sequence and window show the truth of each time-out.
     flow
-        Of sequence and window (default: 0).
+        For sequence and window (default: 0).
     fibre
-        Of occupancy in a mesh: its nodes by number, such as 4-3, or by name (default: the
+        For occupancy in a mesh, its nodes by number, such as 4-3, or by name (default: the
         busiest).
     start
-        Where the part of time begins, such as "1.5 s" (default: the whole run; of occupancy some
+        Begin of the part of time, such as "1.5 s" (default: the whole run; for occupancy some
         bursts).
     end
-        Where it ends.
+        End of the part of time.
     replication
         Number of the replication (default: the first).
     x
-        Of a sweep: the parameter, such as tcp.window.
+        For a sweep, the parameter, such as tcp.window.
     y
-        Of a sweep: the metric, as summary.json names it.
+        For a sweep, the metric, as summary.json names it.
     by
-        Of a sweep: a parameter that sets the curves apart, such as tcp.variant.
+        For a sweep, a parameter with one curve per value, such as tcp.variant.
     out
-        File whose extension, .svg, .pdf or .png, says what it is (default: KIND.svg in the
-        directory). A figure that is there is drawn anew.
+        File whose extension, .svg, .pdf or .png, selects the format (default: KIND.svg in the
+        directory). An existing figure is drawn again.
     """
     from burstlab._core import seconds
     from burstlab.plot import results_in, sweep_chart, write

@@ -29,7 +29,7 @@ def reproduce(
     coverage: Switch = False,
     json_: Json = False,
 ) -> int:
-    """Reproduce figures and tables, and compare them with what was published.
+    """Reproduce figures and tables, and compare them with the published ones.
 
     Writes the data, the figures and report.html. The exit status is 1 if a claim fails without
     an explanation.
@@ -41,18 +41,18 @@ def reproduce(
     quick
         Short runs (this is the default).
     full
-        Runs long enough for the precision that the plans state. Those of one that is interrupted
-        are kept in --out, and the same command goes on with them.
+        Runs long enough for the precision that the plans state. Runs of an interrupted command
+        are kept in --out, and the same command continues with them.
     seed
         Seed of all random decisions, 0 to 2^63 - 1; else that of the plans.
     out
-        Directory for what is written.
+        Directory for data, figures and the report.
     jobs
         Replications at a time (default: one per processor); it changes no number.
     coverage
-        List everything that the papers print, with its verdict: what --out has of them, and
-        else the full runs that come with this version. With targets, they are run first;
-        without, nothing is.
+        List everything that the papers print, with its verdict. Verdicts come from --out, or from
+        the full runs that come with this version. With targets, they are run first; without,
+        nothing is run.
     json_
         Print one JSON document and nothing else.
     """

@@ -27,17 +27,17 @@ def results(
     """List results of run and study, and compare them with the first: parameters and metrics.
 
     Results with the same seed are compared replication by replication, others by Welch's test;
-    all p-values together are corrected after Holm. Of one study its schemes are compared.
+    all p-values together are corrected after Holm. With one study its schemes are compared.
 
     Parameters
     ----------
     directories
-        Directories that --out named, or directories of such.
+        Directories that --out named, or parents of such directories.
     sql
-        Answer this query in place of that, by DuckDB; tables are runs, estimates, differences and
-        points of studies, and the tables of runs, with a column "result" for the directory.
+        Answer this query instead, by DuckDB; tables are runs, estimates, differences and points of
+        studies, and the tables of runs, with a column "result" for the directory.
     verify
-        Compare every file with the sum that was noted when it was written, and do nothing else; the
+        Compare every file with its checksum from when it was written, and do nothing else; the
         exit status is 1 if one is damaged or missing.
     json_
         Print one JSON document and nothing else.
@@ -107,7 +107,7 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
 
 
 def _as_json(value: object) -> object:
-    """Return a value of a query as JSON can have it: no number for what is none, text for times."""
+    """Return a value of a query for JSON: null for NaN, text for times."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

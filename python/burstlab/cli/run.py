@@ -38,7 +38,7 @@ def run(
     allow_code: cli.flags.Switch = False,
     json_: cli.flags.Json = False,
 ) -> int:
-    """Run one scenario and print what became of its flows.
+    """Run one scenario and print the results of its flows.
 
     Parameters
     ----------
@@ -53,30 +53,30 @@ def run(
         Change a field: path=value, for example --set tcp.window=40. Repeatable; the value is
         read as TOML, a bare word as a string.
     point
-        Of a study, run this point again as it was run: warm-up, seed and replications.
+        For a study, repeat the runs of this point with their warm-up, seed and replications.
     scheme
-        Of a study, the scheme to run.
+        For a study, the scheme to run.
     out
         Directory for scenario.toml, summary.json and one Parquet file per table; one that holds
         a result is refused.
     force
         Replace the result in that directory, once this one is complete.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd, ledger, and datagrams (what
-        packets of third-party hosts say) (default: none).
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger, and datagrams (the
+        bytes of packets of third-party hosts) (default: none).
     jobs
         Replications at a time (default: one per processor); it changes no number.
     max_memory
         In place of run.max_memory, such as "2 GB".
     checkpoint
-        Directory for checkpoints, from which --resume goes on; not with --trace.
+        Directory for checkpoints, from which --resume continues; not with --trace.
     checkpoint_every
         Wall time from one checkpoint to the next (default: "60 s").
     resume
-        Go on from the checkpoints, however the run before ended; it changes no number.
+        Continue from the checkpoints, however that run ended; it changes no number.
     allow_code
-        Execute Python code that stands in the scenario itself, or came with a result or a study;
-        read it before. Code in files that a scenario of your own names needs no leave.
+        Execute Python code that is stored in the scenario itself, or came with a result or a study;
+        read it before. Code in files that your own scenario names needs no permission.
     json_
         Print one JSON document and nothing else.
     """
@@ -137,7 +137,7 @@ def _document(
     settings: list[str] | None,
     flags: tuple[int | None, int | None, str | None],
 ) -> dict[str, Any]:
-    """Return what is to be run, with its settings; these and flags are not to say the same."""
+    """Return the scenario with its settings; refuse settings that repeat a flag."""
     from burstlab.loading import set_by_flags, to_document
 
     seed, replications, memory = flags

@@ -32,9 +32,9 @@ def size(
 ) -> int:
     """Find the least value of a field at which a goal is met, and the bottlenecks below it.
 
-    Bisection over the values. At each the scenario is run until the 95 % interval of the number
-    lies on one side of the limit, or all runs that are allowed are done. Exit status 1: no value
-    meets the goal.
+    Bisects over the values. At each value the scenario is run until the 95 % interval of the number
+    lies on one side of the limit, or all allowed runs are done. Exit status 1: no value meets the
+    goal.
 
     Parameters
     ----------
@@ -45,22 +45,22 @@ def size(
         1e-3), 'goodput > 2 Gb/s', 'completion p99 < 20 ms', or a path of summary.json such as
         network.links.max.utilisation.
     over
-        The field and its values: network.wavelengths=1..32, or access.rate=1 Gb/s,10 Gb/s. The goal
-        should be the easier to meet the later a value stands.
+        The field and its values: network.wavelengths=1..32, or access.rate=1 Gb/s,10 Gb/s. Later
+        values should meet the goal more easily.
     set_
-        Change another field before: path=value. Repeatable.
+        Change another field first: path=value. Repeatable.
     seed
         Seed of all random decisions; else that of the scenario. All values have the same.
     replications
         Runs at a value before it is judged, at least 2 (default: 8); doubled while it is open.
     most
-        Runs at a value at most (default: 64, or as many as --replications).
+        The largest number of runs at a value (default: 64, or as many as --replications).
     jobs
         Runs at a time (default: one per processor); it changes no number.
     max_memory
         In place of run.max_memory, such as "2 GB".
     allow_code
-        Execute Python code that stands in the scenario, or came with a result; read it before.
+        Execute Python code that is stored in the scenario, or came with a result; read it before.
     json_
         Print one JSON document and nothing else.
     """

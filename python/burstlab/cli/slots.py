@@ -32,7 +32,7 @@ def outputs(result: Result) -> Lean | None:
 
 
 def lines(result: Result) -> Iterator[str]:
-    """Tell of slots, buffers and congestion control in a line each; nothing without slots."""
+    """Print slots, buffers and congestion control, one line each; nothing without slots."""
     runs = result.ops
     if not runs:
         return

@@ -83,7 +83,7 @@ class OfMain:
 
 
 def give_up(stream: Any) -> None:
-    """Have what is still in a stream go nowhere, as its reader has gone."""
+    """Discard the rest of a stream whose reader has gone."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
@@ -91,7 +91,7 @@ def give_up(stream: Any) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a line on standard error; where nobody can read it, nothing else comes of that."""
+    """Print a line on standard error; do nothing if it cannot be written."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -99,7 +99,7 @@ def complain(text: str) -> None:
 
 
 def end() -> None:
-    """Print what is still in the streams, as far as somebody can read it."""
+    """Print the rest of the streams, if it can be written."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""``burstlab topology``: what is in a topology file."""
+"""``burstlab topology``: the content of a topology file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def topology(
     force: Switch = False,
     json_: Json = False,
 ) -> int:
-    """Say what a topology file holds and what is assumed of it; write it as TOML.
+    """Describe a topology file and the assumptions about it; write it as TOML.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def topology(
         The file: .graphml, .gml, .json (node-link, D3, GNPy), .xml or .txt (SNDlib), .csv or .txt
         (a list of edges), .graph (REPETITA) or .toml.
     lengths
-        How long a link is that has no length, and an end without coordinates: placed (such nodes
-        lie between their neighbours), hop (as the median of the others) or given (an error).
+        The length of a link without a length, and with an end without coordinates: placed (such
+        nodes lie between their neighbours), hop (the median of the others) or given (an error).
     out
         A TOML file to write nodes and links to, which network.file of a scenario may name.
     force
-        Replace the file that is there.
+        Replace an existing file.
     json_
         Print one JSON document and nothing else.
     """

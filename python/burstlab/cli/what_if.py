@@ -1,4 +1,4 @@
-"""``burstlab what-if``: a run, and the same run in which some bursts fare otherwise."""
+"""``burstlab what-if``: a run, and the same run with operations on some bursts."""
 
 from __future__ import annotations
 
@@ -35,42 +35,42 @@ def what_if(
     figure: str | None = None,
     json_: Json = False,
 ) -> int:
-    """Ask what hangs on a burst: run the same run twice, once with it operated on.
+    """Show the effects of a burst: run the same run twice, once with an operation on it.
 
-    Bursts are numbers of the tables bursts and packets (of slots: of the optical packet); ack:7 is
-    one with ACKs on a path, all is every burst. Several are separated by commas.
+    Bursts are numbers of the tables bursts and packets (with slots: of the optical packet); ack:7
+    is one with ACKs on a path, all is every burst. Several are separated by commas.
 
     Parameters
     ----------
     source
         A result that burstlab run wrote with --out, or the TOML file of a scenario.
     spare
-        Bursts that are not to be lost.
+        Bursts that shall not be lost.
     kill
-        Bursts that are to be lost.
+        Bursts that shall be lost.
     delay
-        Bursts that are to land later, and by how much: 4711=2ms.
+        Bursts that shall land later, with the extra time: 4711=2ms.
     convert
         Bursts whose wavelength every node of a mesh can convert.
     until
         Simulated time at which both runs end, such as "5 s" (default: that of the scenario).
     set_
-        Of a scenario, change a field: path=value. Repeatable.
+        For a scenario, change a field: path=value. Repeatable.
     seed
-        Of a scenario: its seed.
+        For a scenario, its seed.
     replication
         Number of the replication (default: the first).
     trace
-        Tables to record from where the two part (default: packets, bursts, cwnd, ledger).
+        Tables to record once the two runs part (default: packets, bursts, cwnd, ledger).
     checkpoint
-        File of a checkpoint to go on from, before those bursts; one is written where there is none,
-        so that the next question about them costs only what follows.
+        File of a checkpoint to start from, before those bursts. If it does not exist, one is
+        written, so that the next question about them costs only the rest of the run.
     out
-        Directory for both runs (first, other) and how they differ.
+        Directory for both runs (first, other) and their differences.
     force
         Replace the runs in that directory.
     figure
-        File for a figure of how they part; .svg, .pdf or .png.
+        File for a figure of where they part; .svg, .pdf or .png.
     json_
         Print one JSON document and nothing else.
     """

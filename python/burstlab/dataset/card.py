@@ -1,4 +1,4 @@
-"""The card of a data set: what it holds, how it is made again, and what may be done with it."""
+"""The card of a data set: its content, the command that makes it again, and its licence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from burstlab import _core
 from burstlab.dataset.columns import ROW, TABLES
 
-#: That of the program, and so of what it makes.
+#: The licence of the program, and so of its output.
 LICENCE = "MIT OR Apache-2.0"
 
 _LIMITS = """\

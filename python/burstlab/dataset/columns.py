@@ -1,4 +1,4 @@
-"""Every column of a data set: its type, its unit and what it is."""
+"""Every column of a data set, with its type, unit and definition."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Rows = list[dict[str, Any]]
 #: Targets that are made by default.
 TARGETS = ("today/stacks", "today/ends", "today/nsfnet", "today/wlan")
 
-#: Its files are written by Arrow, in whose schema each column has its unit and what it is.
+#: Arrow writes its files; the schema has the unit and definition of each column.
 _WHAT = "a data set"
 
 #: How the card of a set is called, and the sums of its files.
@@ -137,7 +137,7 @@ def refuse(where: Path, *, force: bool) -> None:
 
 
 def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, prices: int) -> None:
-    """Run one series at one point, and add what it leaves."""
+    """Run one series at one point, and add its results."""
     key = {
         "target": f"{paper.key}/{context.target}",
         "group": one.group,
@@ -166,7 +166,7 @@ def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, pric
 
 
 def _counted(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run did, added over its flows."""
+    """Return the counters of a run, added over its flows."""
     flows, counters = summary["flows"], summary["counters"]
     names = ("retransmissions", "fast_retransmits", "timeouts")
     truths = ("false_timeouts", "true_timeouts", "spurious_timeouts")

@@ -164,7 +164,7 @@ def _sibling(table: str, name: str, kinds: tuple[str, ...]) -> str | None:
 
 
 def _said(schema: Mapping[str, Any]) -> str:
-    """Return the first sentence of what is said of a field."""
+    """Return the first sentence of the description of a field."""
     text = " ".join(str(schema.get("description", "")).split())
     first = re.split(r"(?<=[a-z)`])\. ", text, maxsplit=1)[0].rstrip(".")
     return first[:1].lower() + first[1:]
@@ -185,7 +185,7 @@ def _fields() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return found
 
 
-#: Tables within one another that are looked at.
+#: The largest depth of nested tables that are searched.
 _DEPTH = 4
 
 
@@ -204,7 +204,7 @@ def _tables(path: str, schema: Mapping[str, Any], depth: int) -> Iterator[Field]
 
 
 def _followed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a schema refers to, with what is said where it does."""
+    """Return the part of a schema that a reference names, with the description at the reference."""
     found = dict(schema)
     while True:
         options = [one for one in found.get("anyOf", ()) if one.get("type") != "null"]

@@ -38,7 +38,7 @@ class NamedFiles:
         return self.base / name
 
     def read(self, name: str, field: str = "") -> bytes:
-        """Return what a file holds; an error names the field that names it."""
+        """Return the content of a file; an error names the field that names it."""
         found = self._known.get(name)
         if found is None:
             found = named_bytes(self.where(name), field)
@@ -55,7 +55,7 @@ class NamedFiles:
         return decoded(self.read(name, field), self.where(name), field)
 
     def is_foreign(self, name: str) -> bool:
-        """Whether a file is in the plan itself, or came with a result, a study or the like."""
+        """Whether a file is in the plan itself, or came with a result or a study."""
         if name in self._inside or self._base_is_foreign:
             return True
         return came_with(self.where(name)) is not None

@@ -36,7 +36,7 @@ ENTRIES = ("flows", "demand")
 #: Window laws that follow from a variant.
 _OF_VARIANTS = ("aimd", "vegas")
 
-#: Who takes a general value: where its own would stand, and what stands there.
+#: An endpoint that uses a general value: the path of its own value, and that value.
 _Taker = tuple[str, Any]
 
 #: Stands for a field that is not there.
@@ -188,7 +188,7 @@ def _table(value: Any) -> Document:
 
 
 def _usual(fields: Document) -> Document:
-    """Return what a profile and a variant have; nothing unless each such field is written."""
+    """Return the values of a profile and a variant; none unless each such field is written."""
     law = {name: fields[name] for name in ("profile", "variant") if name in fields}
     try:
         found = json.loads(_core.resolve(json.dumps({"tcp": law})))

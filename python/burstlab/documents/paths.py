@@ -25,7 +25,7 @@ def steps_of(path: str) -> list[str]:
 
 
 def without_none(value: Any) -> Any:
-    """Copy dictionaries and lists without what is None, for which TOML has no word."""
+    """Copy dictionaries and lists without None, which TOML cannot represent."""
     if isinstance(value, Mapping):
         return {k: without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, (list, tuple)):

@@ -46,7 +46,7 @@ class Fields:
         return known
 
     def _read(self, text: str) -> Mapping[str, Any]:
-        # The seed stands in the last table: what is before it is that of other runs too.
+        # The seed is in the last table; the text before it is the same in other runs.
         before, bracket, last = text.rpartition("\n[")
         if before not in self._before:
             self._before[before] = self._tables_of(before, {}) if bracket else ({}, {})

@@ -91,7 +91,7 @@ def _least(table: _Tcp, suffices: Callable[[_Tcp], bool]) -> _Tcp:
 
 
 def _is_full(own: Mapping[str, Any], full: _Tcp) -> bool:
-    """Whether all parameters are written: nobody does that by hand."""
+    """Whether all parameters are written; a scenario written by hand has only some."""
     return all(name in own for name, value in full.items() if value is not None)
 
 
@@ -112,7 +112,7 @@ _ANY: Document = {
 
 
 def _same(written: Document, whole: Document) -> bool:
-    """Whether a scenario comes to the same, but for what ``[tcp]`` says and nobody takes."""
+    """Whether two scenarios resolve alike, except for values of ``[tcp]`` that no sender uses."""
     try:
         found = resolve(written)
     except ScenarioError:

@@ -1,4 +1,4 @@
-"""Packets as somebody sees them who looks at one place, in the order of time, in bounded memory."""
+"""Packets as an observer at one place sees them, in the order of time, in bounded memory."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _in_order(
 ) -> Iterator[Sight]:
     import numpy as np
 
-    # At one instant what arrives comes before what it sets off.
+    # At one instant arrivals come before the packets that they trigger.
     order = np.lexsort((rows["row"][due], rows["goes_out"][due], rows["time_ps"][due]))
     columns = [rows[name][due][order].tolist() for name in Sight._fields[:-2]]
     for known in zip(*columns, strict=True):
@@ -160,7 +160,7 @@ def _in_order(
 
 
 class _Rows:
-    """The rows of packets that pass a place, part by part, each with what is known of it."""
+    """The rows of packets that pass a place, part by part, with the facts known about each."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class _Rows:
             yield self._at_core(found), count, sent
 
     def _at_core(self, found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Return rows with the times at which they leave the core node, if it is one."""
+        """Return rows with the times at which they leave the core node, if the place is one."""
         import numpy as np
 
         if self._core is None:
@@ -242,7 +242,7 @@ class _Rows:
     def _opening(
         self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any], nth: NDArray[Any]
     ) -> NDArray[np.bool_]:
-        """Return which rows are a SYN, or its answer: what acknowledges it before data are sent."""
+        """Return which rows are a SYN or its answer: an ACK before data are sent."""
         import numpy as np
 
         opens = (kind == DATA) & (seq == 0)
@@ -251,7 +251,7 @@ class _Rows:
             opens[place] = int(flow[place]) not in self._opened
             self._opened.add(int(flow[place]))
         of_data = (kind == DATA) & (seq == 1)
-        # With data in both directions a SYN answers, which has a row of its own.
+        # With data in both directions the answer is a SYN, which has a row of its own.
         answers = (kind == ACK) & (seq == 0) & ~self._both.has(flow)
         for place in np.flatnonzero(of_data | answers).tolist():
             if of_data[place]:

@@ -1,4 +1,4 @@
-"""When bursts leave a core node: what a capture there sees, as fibres carry no packets alone."""
+"""The times at which bursts leave a core node, for a capture there: fibres carry bursts alone."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Passing:
 
 
 def passing(result: Result, place: str, replication: int) -> Passing:
-    """Return when bursts leave a core node.
+    """Return the times at which bursts leave a core node.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _in_a_mesh(table: Any, node: int) -> Passing:
 
 
 def _on_a_path(result: Result, node: int) -> Passing:
-    """Follow bursts along the chain, where those that are cut through leave as they come."""
+    """Follow bursts along the chain, in which bursts that are cut through leave as they come."""
     import numpy as np
 
     from burstlab import _core

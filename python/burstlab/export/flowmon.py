@@ -53,7 +53,7 @@ class _Flow:
     arrivals: list[NDArray[np.int64]] = field(default_factory=list)
 
     def attributes(self) -> dict[str, str]:
-        """Return what stands in the element ``Flow``."""
+        """Return the content of the element ``Flow``."""
         return {
             "timeFirstTxPacket": _ns(self.first_tx),
             "timeFirstRxPacket": _ns(self.first_rx),

@@ -149,7 +149,7 @@ class Flows:
         self._scenario = result.scenario
         self._result = result
         self._replication = replication
-        #: The highest segment that each flow sent, of those that were looked at.
+        #: The highest segment that each flow sent, in the rows that were read.
         self._highest: Counter[int] = Counter()
         self.is_mesh = kind(result.scenario) != "path"
         self._static: list[FlowFacts] = []
@@ -252,7 +252,7 @@ class Flows:
         return found
 
     def _before_the_run(self, number: int) -> FlowFacts:
-        """Return what the scenario says of a flow."""
+        """Return the facts about a flow in the scenario."""
         if 0 <= number < len(self._static):
             return self._static[number]
         found = self._connections.get(number)

@@ -111,7 +111,7 @@ def _with_data(
     times: NDArray[np.int64],
     highest: NDArray[np.int64],
 ) -> Iterator[Sight]:
-    """Add the ACKs that came with data: what was heard when no ACK came by itself."""
+    """Add the ACKs that came with data: changes in the highest segment without an ACK packet."""
     carried = list(zip(times.tolist(), highest.tolist(), strict=True))[::-1]
     for sight in passing:
         while carried and carried[-1][0] < sight.time_ps:

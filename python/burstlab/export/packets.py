@@ -198,7 +198,7 @@ class Capture:
         return says if flow.facts.live else between(says, flow.ends, back=back)
 
     def _comment(self, sight: Sight) -> str:
-        """Say in which burst a packet crosses, and what becomes of it."""
+        """Name the burst in which a packet crosses, and the fate of the packet."""
         parts = [] if sight.burst == NULL else [f"burst {sight.burst}"]
         if sight.transmission > 1:
             parts.append(f"transmission {sight.transmission}")
@@ -276,7 +276,7 @@ def _data(
 
 
 def _syn(flow: _Endpoint, sight: Sight, answers: _Endpoint | None, row: int) -> tuple[bytes, int]:
-    """Return the SYN of a sender, or the one by which a host answers that of a flow."""
+    """Return the SYN of a sender, or the SYN with which a host answers it."""
     facts = flow.facts
     shift = flow.shift or None
     options = _filled(

@@ -40,7 +40,7 @@ class Writer:
         self._interfaces = 0
 
     def section(self, application: str, comment: str) -> None:
-        """Begin the file: who wrote it, and what there is to say."""
+        """Begin the file: the name of its writer, and comments."""
         head = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
         options = _option(_COMMENT, comment.encode())
         options += _option(_USER_APPLICATION, application.encode())

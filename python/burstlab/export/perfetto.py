@@ -116,7 +116,7 @@ class _Trace:
                 self._counter(row, "time", known)
 
     def _counter(self, row: _Row, name: str, values: dict[str, float | None]) -> None:
-        """Write what is known of values of a sender; nothing where none of them is."""
+        """Write the known values of a sender; nothing if there are none."""
         known = {
             key: value
             for key, value in values.items()

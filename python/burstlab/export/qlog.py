@@ -80,7 +80,7 @@ class _Sender:
         self._low = 0
 
     def events(self, seen: Iterator[Sight]) -> Iterator[_Event]:
-        """Return what is logged, in order."""
+        """Return the events of the log, in order."""
         for sight in seen:
             if self._facts.stack:
                 yield self._foreign(sight)

@@ -17,7 +17,7 @@ __all__ = ["LATE_S", "LiveRun", "connections", "live"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is: the programs of hosts start without the rest."""
+    """Import names on demand: the programs of hosts start without the rest."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from burstlab.live import running, times

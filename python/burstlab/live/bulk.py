@@ -110,7 +110,7 @@ def receive(port: int, clamp: int | None, back: int | None) -> tuple[int, int]:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the command of the arguments."""
     parser = argparse.ArgumentParser(prog="burstlab.live.bulk")
     roles = parser.add_subparsers(dest="role", required=True)
     sender = roles.add_parser("send")

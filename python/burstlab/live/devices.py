@@ -24,7 +24,7 @@ AT_ONCE_PS = 60_000_000
 #: How often it is looked whether connections whose programs have ended have brought all over.
 _SETTLED_PS = 10_000_000_000
 
-#: Calls of `wait` between two looks at how far the run is.
+#: Calls of `wait` between two reports of progress.
 _LOOK = 256
 
 _PACKET_MAX = 65_536
@@ -219,7 +219,7 @@ class Devices:
         return max(self._last, min(at, target))
 
     def _next(self, until_ps: int) -> int:
-        """Return what comes first: the time that is waited for, or one of programs."""
+        """Return the earliest time: the one that is waited for, or one of programs."""
         target = until_ps
         if self._waiting:
             target = min(target, max(self._waiting[0].start_ps, self._last))

@@ -179,7 +179,7 @@ def in_kernel(directory: Path) -> None:
             # The kernel may have mounted its devices itself.
             if error.errno != errno.EBUSY:
                 raise
-    # Elsewhere than in the first network, a kernel allows what is allowed there.
+    # In network namespaces after the first, a kernel allows the laws that are allowed there.
     settings = Path("/proc/sys/net/ipv4")
     every = (settings / "tcp_available_congestion_control").read_text(encoding="ascii")
     (settings / "tcp_allowed_congestion_control").write_text(every, encoding="ascii")

@@ -1,4 +1,4 @@
-"""User-mode Linux kernels: where they are kept, what they have to have, and how one is built."""
+"""User-mode Linux kernels: where they are kept, the options that they need, and their build."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NEEDED = (
     virtual.SEED,
 )
 
-#: Congestion controls that are built in, as far as the kernel has them.
+#: Congestion controls that are built in, if the kernel has them.
 CONTROLS = (
     "BBR",
     "BIC",
@@ -108,8 +108,8 @@ REGISTERS = r"^(\s+DEFINE_LONGS\(HOST_FP_SIZE,) 2696(?=\);$)"
 #: Stacks of the kernel have 2 to this power pages: room for those registers twice.
 STACK_ORDER = 4
 
-#: Where a kernel asks the machine for random bytes; SplitMix64 answers in its place, if there is a
-#: seed. All that a kernel draws comes of these bytes and of what follows from them.
+#: The place where a kernel asks the machine for random bytes. With a seed, SplitMix64 supplies
+#: them. All random numbers of a kernel follow from these bytes.
 DRAWS = r"^\treturn getrandom\(buf, len, flags\);$"
 DRAWN = f"""\
 \tstatic unsigned long long state;
@@ -135,19 +135,19 @@ DRAWN = f"""\
 \t}}
 \treturn len;"""
 
-#: Where a kernel stirs what happens to it into what it draws: when, and the words that start it.
-#: The seed is to be all that counts, also where a file of the machine was not read for a day.
+#: The place where a kernel mixes events into its random pool: their times, and its command line.
+#: The seed alone shall count, even if a file of the machine was not read for a day.
 STIRS = r"^\tblake2s_update\(&input_pool\.hash, buf, len\);\n"
 
-#: Where a kernel in virtual time says when its next timer goes off. Programs read its clock in
-#: steps of `TIMER_MULTIPLIER`, 256 ns, and what was left of such a step stays: each timer so goes
-#: off later than it should by what all timers before have left, those of the boot too. So timers go
-#: off at whole steps.
+#: The place where a kernel in virtual time sets its next timer. Programs read its clock in steps of
+#: `TIMER_MULTIPLIER`, 256 ns, and the remainder of a step stays. So each timer would go off late by
+#: the remainders of all timers before, those of the boot too. Therefore timers go off at whole
+#: steps.
 EXPIRES = r"^(\s+)time_travel_time \+ delta\);$"
 EXPIRED = "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));"
 
-#: Where a kernel says how it mounts the files of the machine. If it kept when each was read last,
-#: what it has to write, and when it wakes for that, would depend on who has read them before.
+#: The options with which a kernel mounts the files of the machine. With access times its writes,
+#: and when it wakes for them, would depend on earlier readers.
 MOUNTS = r"^int root_mountflags = MS_RDONLY \| MS_SILENT;$"
 MOUNTED = "int root_mountflags = MS_RDONLY | MS_SILENT | MS_NOATIME;"
 
@@ -251,7 +251,7 @@ def choose(name: str | None) -> Kernel:
 
 
 def lacks(image: Path) -> str:
-    """Say what a kernel lacks for live hosts; nothing where it lacks nothing."""
+    """Name the missing options of a kernel for live hosts; empty if none is missing."""
     config = _asked(image, "--showconfig")
     if "CONFIG_UML=y" not in config.splitlines():
         return "it is no user-mode Linux"
@@ -302,7 +302,7 @@ def source_there() -> Path | None:
 
 
 def missing() -> list[str]:
-    """Return what a build lacks on this machine, a line each with the fix."""
+    """Return the packages that a build lacks on this machine, a line each with the fix."""
     lines = [
         f"the program {tool} (Debian: apt-get install {package})"
         for tool, package in TOOLS.items()
@@ -429,12 +429,12 @@ def repeat(tree: Path) -> None:
 
 
 def put_number(file: Path, pattern: str, value: int, what: str) -> None:
-    """Put a number behind what the one group of a pattern matches in a file of the source."""
+    """Append a number to the match of a pattern's group in a file of the source."""
     _put(file, pattern, lambda found: f"{found[1]} {value}", what)
 
 
 def put(file: Path, pattern: str, text: str, what: str) -> None:
-    """Put a text in place of what a pattern matches in a file of the source."""
+    """Replace the match of a pattern in a file of the source by a text."""
     _put(file, pattern, lambda _found: text, what)
 
 

@@ -101,7 +101,7 @@ class Program:
             self.pidfd = -1
 
     def stop(self, now_ps: int) -> None:
-        """End it and what it has started, with time to finish at first."""
+        """End it and its children; they have some time to finish first."""
         if self._process is None or not self.runs:
             return
         self.stopped = True

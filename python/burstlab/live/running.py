@@ -214,7 +214,7 @@ def _clock(clock: str | None, kernel: str | None) -> kernels.Kernel | None:
 
 
 class _Job:
-    """One run: what is handed to the kernel, and what is made of what it leaves."""
+    """One run: its input for the kernel, and the result made of its output."""
 
     def __init__(
         self, resolved: Document, tables: list[str], kernel: kernels.Kernel | None, room: Path
@@ -286,7 +286,7 @@ class _Job:
         )
 
     def _done(self, console: Sequence[str]) -> dict[str, Any]:
-        """Read what the run leaves; raise what it says went wrong."""
+        """Read the output of the run; raise the error that it reports."""
         path = self._room / DONE
         if not path.is_file() and shutil.disk_usage(self._room).free < _LEAST_FREE:
             raise InputError(
@@ -366,7 +366,7 @@ class _Job:
         return table if table.is_file() else None
 
     def _keeping(self, error: InputError, place: Place | None) -> InputError:
-        """Keep what was recorded of a run that has no result; return the error that says so."""
+        """Keep the records of a run without a result; return the error that names them."""
         folder = self._kept(place)
         if folder is None:
             return error
@@ -374,7 +374,7 @@ class _Job:
         return InputError(f"{message}\n  what was recorded is in {folder}\n  fix: {fix}")
 
     def _kept(self, place: Place | None) -> Path | None:
-        """Keep what was recorded of a run without a result; return its folder, if there is any."""
+        """Keep the records of a run without a result; return their folder, if there are any."""
         with suppress(OSError):
             (self._output / "programs.json").unlink(missing_ok=True)
         kept = [one for one in self._output.iterdir() if one.stat().st_size > 0]
@@ -396,7 +396,7 @@ class _Job:
 
 
 def too_long(hung: Hung) -> InputError:
-    """Say what a run that was ended for its length has done last."""
+    """Name the last action of a run that was ended for its length."""
     done = f"after {hung.share:.1%} of it"
     if hung.computes:
         return InputError(
@@ -441,7 +441,7 @@ def _to_parquet(rows: Path) -> None:
 
 
 def _numbers(column: Sequence[str]) -> Sequence[int | float | str | None]:
-    """Return what a column of texts says: numbers if all are, of which an empty one is missing."""
+    """Return a column of texts as numbers if all are; an empty one is missing."""
     for kind in (int, float):
         with suppress(ValueError):
             return [kind(text) if text else None for text in column]

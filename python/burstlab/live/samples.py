@@ -1,4 +1,4 @@
-"""How the connections of live hosts stand, after each ACK and as data leave: a table of its own."""
+"""The state of the connections of live hosts, after each ACK and as data leave: a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ends = tuple[int, bytes, int, int]
 
 
 class Samples:
-    """Looks at connections, and writes a row for each look.
+    """Samples connections, and writes a row for each sample.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Samples:
         return info
 
     def heard(self, now_ps: int, host: Host, other: Host, packet: bytes) -> Info | None:
-        """Look at a connection that sends data, after an ACK."""
+        """Sample a connection that sends data, after an ACK."""
         found = parsed(packet)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""How a connection stands in the kernel: `tcp_info`, asked of its socket diagnosis by addresses."""
+"""The state of a connection in the kernel: `tcp_info`, from its socket diagnosis by addresses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ERROR, _DONE = 2, 3
 _INFO = 2
 _NO_COOKIE = 0xFFFFFFFF
 
-#: Lengths of a netlink header and of what stands before the attributes of an answer.
+#: Lengths of a netlink header, and of the part before the attributes of an answer.
 _HEADER, _MESSAGE = 16, 72
 
 #: States in which the kernel has data, or an end, to bring over: FIN-WAIT-1, LAST-ACK, CLOSING.

@@ -98,7 +98,7 @@ def processor_s(first: int) -> float:
     used: dict[int, float] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
-            # The name of a process stands in brackets, and may have some itself.
+            # The name of a process is in brackets, and may contain brackets.
             fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             number = int(path.parent.name)
             parents[number] = int(fields[1])
@@ -148,7 +148,7 @@ class Watch:
                 self._progress(share)
 
     def refuses(self, process: int, patience_s: float) -> None:
-        """End a run that goes on for too long, or prints too much.
+        """End a run that takes too long, or prints too much.
 
         A program that uses processor time is alive: it may compute for a while.
         """

@@ -389,7 +389,7 @@ def _results_in(directory: Path) -> list[tuple[Path, Names]]:
 
 
 def _names_of(directory: Path) -> Names:
-    """Return what is in a directory, once what was left undone there is done."""
+    """Return the content of a directory, after an interrupted move there is completed."""
     names = names_in(directory)
     if is_unsettled(names):
         settle(directory)
@@ -435,7 +435,7 @@ def _of_run(head: Head) -> Samples:
     return Samples(dict.fromkeys(numbers, head.seed), names, _known(rows, names))
 
 
-#: The metrics of summaries, by what these look like.
+#: The metrics of summaries, by the shape of these.
 _metrics: dict[Any, tuple[str, ...]] = {}
 
 
@@ -468,7 +468,7 @@ def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
 
 
 def _known(rows: list[array[float]], where: Sequence[str]) -> list[array[float]]:
-    """Leave out completion times that some runs do not tell: there transfers took longest."""
+    """Leave out completion times that some runs lack: their transfers took longest."""
     if len(rows) == 1:
         return rows
     missing = {

@@ -25,7 +25,7 @@ def series_of(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     for summary in summaries:
         flows = summary["flows"]
         for name in _numbers(flows):
-            # Of transfers some of which are not done, nobody knows the mean.
+            # The mean of transfers is unknown if some of them are unfinished.
             if not any(is_open(flow, name) for flow in flows):
                 series.setdefault(name, []).append(_over_flows(name, flows))
         if len(flows) > 1:

@@ -32,7 +32,7 @@ MISSING_AGENTS = frozenset({"Asym", "Fack", "Linux", "RFC793edu", "RBP", "VegasR
 
 
 class NotReplayable(Exception):
-    """The engine lacks what a case needs; the message says what."""
+    """The engine lacks a feature that a case needs; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Case:
 
 
 def wrong(where: str, problem: str, fix: str) -> InputError:
-    """Say what is wrong, where, and what to do about it."""
+    """Return the error, with its place and its fix."""
     return InputError(f"{where}: {problem}\n  fix: {fix}")
 
 
@@ -204,7 +204,7 @@ def check_trace(where: str, trace: str) -> None:
 
 
 def kinds_of(kind: type | tuple[type, ...]) -> str:
-    """Name what a field has to be."""
+    """Name the allowed values of a field."""
     words = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
     return words[kind] if isinstance(kind, type) else "a number"
 

@@ -26,7 +26,7 @@ _ACCESS_NS = 1_000_000
 
 #: Options of a SYN: segment size, SACK alone, and the scale of the window.
 _MSS, _SACK_PERMITTED, _SCALE = 4, 4, 4
-#: SACK blocks: what all take, and what each does.
+#: Bytes of SACK blocks: the constant part, and each block.
 _SACK, _BLOCK = 4, 8
 #: The largest window that is said without a scale.
 _UNSCALED = 65_535
@@ -55,7 +55,7 @@ class Ties:
 
 @dataclass(frozen=True)
 class _Direction:
-    """One direction: which rows leave a host, which are lost as they do, and which end a burst."""
+    """One direction: its rows for packets that leave a host, are lost there, or end a burst."""
 
     leaves: str
     lost: tuple[str, ...]
@@ -78,7 +78,7 @@ def ties_of(case: LinuxCase, rows: Sequence[Sequence[str]]) -> Ties:
 
 
 class _Sizes:
-    """Bytes of packets, by what rows say of them."""
+    """Bytes of packets, from their rows."""
 
     def __init__(self, entry: Any) -> None:
         settings = dict(entries.settings_of(entry))

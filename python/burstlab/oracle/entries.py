@@ -29,7 +29,7 @@ SETTINGS: Mapping[str, frozenset[str]] = {
 #: The least and the largest bytes of a packet: headers, and what IPv4 can say.
 MTU_LEAST, MTU_MOST = 89, 65_535
 
-#: The longest of each in milliseconds: what a scenario takes of spans.
+#: The longest span of each in milliseconds: a scenario allows no longer ones.
 SPAN_MOST_MS = 1e8
 
 Check = Callable[[Any], bool]
@@ -78,7 +78,7 @@ _TEXT = (_is_text, "text")
 _LISTED = (_is_listed, "numbers from 1 with commas between them")
 _NUMBERS = (_is_list, "a list of whole numbers from 1")
 
-#: Fields that a judge reads, what each has to be, and how that is written.
+#: Fields that a judge reads, with their allowed values in code and in words.
 FIELDS: Mapping[str, tuple[Check, str]] = {
     "case": _TEXT,
     "family": _TEXT,
@@ -114,7 +114,7 @@ NEEDED = ("case", "family", "cc", "trace")
 #: Fields that a path needs too.
 OF_A_PATH = ("rate", "tb_ms", "core_delay_ms")
 
-#: Fields that say how a case was drawn, where others have what came of it, or what was counted.
+#: Fields about how a case was drawn, or, in other indexes, about its outcome or its counts.
 SAID_ELSEWHERE = frozenset(
     {
         "seconds",
@@ -176,7 +176,7 @@ def writes_of(text: str) -> list[tuple[int, int]]:
 
 
 def numbers_of(listed: Any) -> list[int]:
-    """Return numbers that stand in one text."""
+    """Return the numbers in one text."""
     return sorted({int(number) for number in str(listed).split(",") if number})
 
 

@@ -80,7 +80,7 @@ def _finite(text: str) -> float:
 
 
 def read_index(directory: Path) -> list[Case]:
-    """Read ``index.json`` and check that every entry has what a replay needs."""
+    """Read ``index.json`` and check that every entry has the fields of a replay."""
     path = directory / "index.json"
     if not directory.is_dir():
         raise wrong(

@@ -35,7 +35,7 @@ SWITCHES: Mapping[str, str] = {
 #: Settings that concern the receiver alone, or that the ACKs show already.
 ELSEWHERE = frozenset({"tcp_dsack", "tcp_window_scaling"})
 
-#: IPv4 and TCP headers in bytes, and what a time stamp adds.
+#: IPv4 and TCP headers in bytes, and the extra bytes of a time stamp.
 HEADERS = 40
 TIMESTAMP = 12
 
@@ -165,7 +165,7 @@ class LinuxCase:
 
 @dataclass(frozen=True)
 class LinuxOutcome:
-    """What became of one case.
+    """The outcome of one case.
 
     Attributes
     ----------

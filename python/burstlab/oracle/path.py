@@ -59,7 +59,7 @@ MARGIN_NS = 500
 #: A sequence number of a recording, which counts from the SYN, is below this.
 NUMBERS = 1 << 48
 
-#: No recording lasts longer, in ps: what a scenario takes.
+#: No recording lasts longer, in ps: the longest time of a scenario.
 LATEST_PS = 10**17
 
 #: Whole numbers behind the time in the rows of a recording but those of segments and of ACKs heard.
@@ -290,7 +290,7 @@ def _number(cell: str) -> int:
 
 
 def _check_row(cells: list[str]) -> None:
-    """Look at a row that says what became of packets."""
+    """Read a row about the fate of packets."""
     wanted = _WHOLE_CELLS.get(cells[0])
     if wanted is None:
         raise ValueError(f"{cells[0]!r} is no event")

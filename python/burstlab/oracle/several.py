@@ -229,7 +229,7 @@ class SeveralCase(Case):
 
 
 def check_entry(where: str, entry: Mapping[str, Any]) -> None:
-    """Check that an entry with ``flows`` has what a replay needs."""
+    """Check that an entry with ``flows`` has the fields of a replay."""
     _check_fields(where, entry, _NEEDED, _OPTIONAL)
     check_delays(where, entry["delays_ms"])
     check_numbers(where, "drop_bursts", entry.get("drop_bursts", []))

@@ -1,4 +1,4 @@
-"""Files of rows, packed with gzip: read whole, or refused with what is wrong."""
+"""Files of rows, packed with gzip: read whole, or refused with the fault."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ AS_GIVEN = "as given"
 #: A loss at which there is something to see.
 _LOSS = 0.03
 
-#: Packets that a run may send while somebody waits for it: it takes some seconds then.
+#: Packets that a run may send while a reader waits: it takes some seconds then.
 _PACKETS_MOST = 1e6
 
 _TIMES = ("0.5 ms", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms", "50 ms")
@@ -56,7 +56,7 @@ class Control:
     choice: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the page makes of it."""
+        """Return the control for the page."""
         return {
             "name": self.name,
             "label": self.label,
@@ -214,7 +214,7 @@ def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
             for flow in changed.get("flows", []):
                 flow.get("tcp", {}).pop(field, None)
         if control.name == "detector" and value not in _LISTENS:
-            # Notices to nobody are refused.
+            # Notices without a listener are refused.
             for field in ("notices", "notice_size"):
                 changed.get("edge", {}).pop(field, None)
     return changed

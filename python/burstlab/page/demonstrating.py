@@ -13,7 +13,7 @@ from burstlab.page.touring import SCENES, STEPS, Tour
 
 
 def demonstration() -> Page:
-    """Make the page of the demonstration; its runs are made when they are looked at."""
+    """Make the page of the demonstration; each of its runs is made on demand."""
     playing = Player(START, "a path of three fibres")
 
     def find(key: str) -> Scene:
@@ -29,7 +29,7 @@ def demonstration() -> Page:
     first = next(iter(SCENES))
     scenes = Scenes(find, first)
     tour = Tour(scenes)
-    # While the first is looked at the others are made.
+    # The others are made while the reader watches the first.
     for key in SCENES:
         scenes.want(key)
 

@@ -1,4 +1,4 @@
-"""The page as one file that works without a server: its answers stand in it.
+"""The page as one file that works without a server: it contains the answers.
 
 Modules become entries of an import map, as ``data:`` addresses under names of their own, since a
 file may not ask for another one. Answers are compressed; ``js/file.js`` opens them.
@@ -27,7 +27,7 @@ from burstlab.storage.parquet import writing
 #: Bytes of the flows of one run, before they are compressed; those with most time-outs come first.
 FLOWS_MAX = 24_000_000
 
-#: Controls that stay in the file, and those of their steps for which answers are recorded.
+#: Controls in the file, with the steps whose answers are recorded.
 PLAYED: Mapping[str, tuple[Any, ...]] = {
     "timer": ("1 ms", "5 ms", "20 ms"),
     "loss": (0.0, 0.001, 0.01, 0.03, 0.1),
@@ -101,7 +101,7 @@ def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
     if about["play"]:
         begun = 0.5 if runs else 0.0
         yield from _played(page, lambda share: progress(begun + (1 - begun) * share))
-    # Presets are run by the server alone; the file has what was recorded.
+    # Only the server runs presets; the file has recorded answers.
     yield key("page", {}), document({**about, "runs": listed, "presets": []})
 
 

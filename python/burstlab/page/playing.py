@@ -73,13 +73,13 @@ class Player:
         self._bases: dict[str, tuple[Document, list[Any], str]] = {"": self._base(given, title)}
 
     def close(self) -> None:
-        """End the workers, and what they run."""
+        """End the workers, and their runs."""
         self._closed.set()
         self._pool.shutdown(cancel_futures=True)
         self._sampler.close()
 
     def answers(self) -> dict[str, Answer]:
-        """Return what the page asks for."""
+        """Return the answers of the page, by name."""
         return {
             "data/controls": lambda query: document(self._controls(query.get("preset", ""))),
             "data/play": self._play,
@@ -216,7 +216,7 @@ def player(scenario: str | None = None, *, allow_code: bool = False) -> Page:
     """
     playing = Player(*starting(scenario, allow_code=allow_code))
     scenes = Scenes(playing.scene, f"{SIDES[1]}?")
-    # The first answer loads what takes longest to load.
+    # The first answer loads the modules that take longest to load.
     with closed_on_error(scenes, playing):
         playing.answers()["data/play"]({})
 

@@ -60,7 +60,7 @@ class Preset:
         return Scene(self.label, self.scenario, note=self.note)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the page lists."""
+        """Return the entry for the list of the page."""
         return {"key": self.name, "label": self.label, "group": self.paper}
 
 

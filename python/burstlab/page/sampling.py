@@ -1,4 +1,4 @@
-"""Several runs on each side of a comparison, with what they say together."""
+"""Several runs on each side of a comparison, with their joint verdict."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def counted(summary: Mapping[str, Any]) -> dict[str, float]:
 
 
 class Sampler:
-    """Runs replications, and remembers what they counted."""
+    """Runs replications, and remembers their counters."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=2)
@@ -54,7 +54,7 @@ class Sampler:
         self._running: list[_core.Monitor] = []
 
     def close(self) -> None:
-        """End the workers, and what they run."""
+        """End the workers, and their runs."""
         for monitor in list(self._running):
             monitor.cancel()
         self._pool.shutdown(cancel_futures=True)

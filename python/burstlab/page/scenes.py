@@ -105,7 +105,7 @@ class Scenes:
                 del self._made[key]
 
     def close(self) -> None:
-        """End what is being run, and remove what was recorded."""
+        """End the current run, and remove recorded tables."""
         self._closed.set()
         self._pool.shutdown(cancel_futures=True)
         self._directory.cleanup()

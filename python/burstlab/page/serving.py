@@ -94,13 +94,13 @@ LIBRARY = "vendor/uPlot.iife.min.js"
 #: All files that are served.
 STATIC = (START, "favicon.svg", *STYLES, *SCRIPTS, LIBRARY, "vendor/uPlot-LICENSE.txt")
 
-#: A token that can be kept: long enough that nobody guesses it, and part of an address as it is.
+#: A token that can be kept: too long to be guessed, and usable in an address.
 _KEPT = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 
 @dataclass(frozen=True)
 class Body:
-    """An answer: its bytes and what they are."""
+    """An answer: its bytes and their type."""
 
     content: bytes
     kind: str
@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body.content)
 
     def end_headers(self) -> None:
-        """Put the headers that every answer has, errors included, before the end."""
+        """Write the headers that every answer has, errors included, before the end."""
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
@@ -253,7 +253,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    # Two servers on one port would answer in turns.
+    # Two servers on one port would answer alternately.
     allow_reuse_address = False
     allow_reuse_port = False
 

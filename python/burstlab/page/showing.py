@@ -146,7 +146,7 @@ class Shown:
 
 
 def watched(choose: Callable[[Mapping[str, str]], Shown]) -> dict[str, Answer]:
-    """Return what the page asks of a run that it shows.
+    """Return the answers of the page about a run that it shows.
 
     Parameters
     ----------

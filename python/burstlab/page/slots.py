@@ -77,7 +77,7 @@ class SlotSlices:
 
     @cached_property
     def _dropped(self) -> Columns:
-        """Slots that were dropped, with the output and the time, as far as the ledger knows."""
+        """Dropped slots with output and time, if the ledger has them."""
         names = ("burst", "node", "port", "lost_ps")
         if not self._tables.has("ledger_losses"):
             return {name: np.zeros(0) for name in names}

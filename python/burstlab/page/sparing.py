@@ -113,7 +113,7 @@ class Sparing:
         )
 
     def flow(self, query: Mapping[str, str]) -> Body:
-        """Return what a flow did in one of the two runs.
+        """Return the history of a flow in one of the two runs.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Sparing:
                     {"every": every})  # fmt: skip
 
     def _spared(self, query: Mapping[str, str], number: int) -> NDArray[np.bool_]:
-        """Tell of each segment that a flow sent whether it is in the burst that lives."""
+        """Mark the segments of a flow that are in the spared burst."""
         if not self._tables.has("packets") or query.get("back") == "1":
             return np.zeros(len(self._whole(number)["sent_s"]), dtype=bool)
         rows = self._tables.rows("packets", ("kind", "burst"), [("flow", "==", number)])
@@ -156,7 +156,7 @@ class Sparing:
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a burst that fares otherwise, with names of nodes that a page can show."""
+    """Return a burst whose fate differs, with names of nodes that a page can show."""
     return {name: shown(value) if isinstance(value, str) else value for name, value in row.items()}
 
 

@@ -1,4 +1,4 @@
-"""Over how many bursts a window of a path is spread, which decides what a lost burst does."""
+"""The number of bursts over which a window of a path is spread: it decides the cost of a loss."""
 
 from __future__ import annotations
 

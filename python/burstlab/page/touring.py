@@ -44,7 +44,7 @@ class Stop:
             return Scene(self.label, settled(to_document(path), self.set, ()))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the page lists."""
+        """Return the entry for the list of the page."""
         return {"key": self.key, "label": self.label, "group": GROUP}
 
 

@@ -84,7 +84,7 @@ def viewer(
 
 
 def recording(where: Path) -> str:
-    """Return the command that records what the page shows."""
+    """Return the command that records the tables of the page."""
     return again.of_result(
         where / "scenario.toml", f"{where}-traced", ["--trace", ",".join(TRACES)]
     )

@@ -71,7 +71,7 @@ class Runs:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Remove what was recorded."""
+        """Remove recorded tables."""
         self._directory.cleanup()
 
     def shown(self, choice: Choice) -> Shown:
@@ -176,7 +176,7 @@ def study_viewer(
 
 
 def _about(study: Study, choice: Choice) -> dict[str, Any]:
-    """Return what there is to choose from."""
+    """Return the choices of the page."""
     plan = study.plan
     done = study.points["done"].tolist()
     shown = [number for number in range(len(plan.points)) if done[number]][:POINTS]

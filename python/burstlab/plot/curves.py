@@ -181,7 +181,7 @@ def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
 def _interval(y: float, half: float | None, axes: Axes) -> tuple[float, float]:
     low, high = y - (half or 0.0), y + (half or 0.0)
     if axes.log_y and low <= 0.0:
-        # Zero is nowhere on this axis: the interval goes on below what is drawn.
+        # This axis has no zero: the interval continues below the drawing.
         return y / 1e3, high
     return low if axes.floor is None or y < axes.floor else max(low, axes.floor), high
 

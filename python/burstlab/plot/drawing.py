@@ -53,7 +53,7 @@ class Drawer:
             try:
                 word, content = self._ask({"kind": kind, "version": version, "spec": spec})
             except BaseException:
-                # Whatever it still answers belongs to this request.
+                # A late answer would belong to this request.
                 self.stop()
                 raise
         if word != b"drawn":
@@ -120,7 +120,7 @@ def _as_svg(spec: str, version: str) -> str:
 
 
 def answer(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Draw what is asked for, until there are no more requests."""
+    """Draw each request, until there are no more."""
     for line in requests:
         request = json.loads(line)
         try:

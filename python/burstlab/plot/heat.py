@@ -52,7 +52,7 @@ class HeatLine:
 
 
 def heat_rows(cells: Sequence[HeatCell]) -> list[dict[str, Any]]:
-    """Return what is drawn, one row a cell."""
+    """Return the rows of a figure, one per cell."""
     return [asdict(cell) for cell in cells]
 
 

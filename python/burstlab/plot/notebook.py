@@ -15,7 +15,7 @@ _NAME = "burstlab"
 
 
 def offline() -> None:
-    """Have Altair draw without a network where this is a notebook, unless somebody has chosen."""
+    """Let Altair draw without a network in a notebook, unless the user has chosen a renderer."""
     if "ipykernel" not in sys.modules:
         return
     import altair as alt

@@ -1,4 +1,4 @@
-"""How full a network is over time: queues, ports and wavelengths, as they were looked at."""
+"""Occupancy of a network over time: queues, ports and wavelengths, as sampled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as files: PNG to look at, SVG and PDF to print, CSV to draw anew."""
+"""Figures as files: PNG for the screen, SVG and PDF for print, CSV for other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _drawer = Drawer()
 
 
 def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
-    """Write ``path.png``, ``path.svg`` and ``path.csv``; no pictures without the extra ``plot``.
+    """Write ``path.png``, ``path.svg`` and ``path.csv``; pictures need the extra ``pictures``.
 
     Parameters
     ----------

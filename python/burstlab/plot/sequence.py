@@ -1,4 +1,4 @@
-"""Time-sequence diagrams: what a sender sends and hears, and what its time-outs were."""
+"""Time-sequence diagrams: the packets that a sender sends and receives, and its time-outs."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _first_few(axes: Sequence[_Axis]) -> _Axis | None:
 
 
 def _scattered(numeric: Sequence[_Axis], points: Sequence[int], by: _Axis | None) -> _Layout:
-    """Draw each parameter by itself where points do not line up."""
+    """Draw each parameter separately if points are not on lines."""
     shown, drawn = numeric[:PANELS], _some(points, VALUES)
     panels = [_Panel(called(axis.path), axis, drawn) for axis in shown]
     left = "The others vary along with it."

@@ -193,7 +193,7 @@ def sweep_chart(
 
 
 def _measured(results: Sequence[Result], y: str) -> str:
-    """Return what the axis of a metric is called: of a rate with its unit, and whose it is."""
+    """Return the title of the axis of a metric: with the unit of a rate, and its flow."""
     if not _is_rate(y):
         return y
     if "." in y:

@@ -173,7 +173,7 @@ class Legend:
         return alt.Color("sign:N", title=None, scale=scale, legend=legend)
 
     def stroke(self) -> Any:
-        """Return the encoding of frames in the colour of what they frame."""
+        """Return the encoding of frames in the colour of their content."""
         import altair as alt
 
         colours = [sign.colour for sign in self._signs]

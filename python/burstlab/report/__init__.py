@@ -1,4 +1,4 @@
-"""One self-contained page on what was reproduced, or on a study."""
+"""A self-contained page about reproduced targets, or about a study."""
 
 from burstlab.report.studies import write_study
 from burstlab.report.writing import Report

@@ -24,7 +24,7 @@ class Chart:
     def of(cls, name: str, specification: Mapping[str, Any]) -> Chart:
         """Make one from a specification."""
         text = json.dumps(specification, separators=(",", ":"))
-        # Nothing in it can end the script that it stands in; in a string this means the same.
+        # The data cannot end the script element: within a string this escape means the same.
         text = text.replace("<", "\\u003c")
         return cls(f"chart-{name}".replace(".", "-").replace("/", "-"), text)
 
@@ -70,5 +70,5 @@ def script_safe(text: str) -> str:
 
 
 def drawn_by() -> str:
-    """Return the program that draws the charts of a page, to stand in a script element."""
+    """Return the program that draws the charts of a page, for a script element."""
     return (Path(__file__).parent / "vendor/vega.js").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ from burstlab.storage.parquet import writing
 from burstlab.storage.sums import FIELD, is_intact, sealed, sum_of
 
 #: The next steps after a first report: a command, and its effect.
-#: Pages to open next, with what they show.
+#: Pages to open next, with their content.
 NEXT = (
     ("burstlab demo", "a guided tour in the browser: a burst is lost, step by step"),
     ("burstlab play", "sliders: TCP and Burst TCP lose the same bursts"),
@@ -39,7 +39,7 @@ NEXT = (
 
 PAGE = "report.html"
 
-#: Goes up with every change of what is stored of a target.
+#: Goes up with every change of the stored form of a target.
 FORMAT = 3
 
 #: The fix if nothing can be added.
@@ -102,7 +102,7 @@ class Report:
     def _put(
         self, report: TargetReport, others: Sequence[Section], before: Section | None
     ) -> Section:
-        """Put the files of a target in the place of those before; return what the report shows."""
+        """Replace the files of a target; return its part of the report."""
         directory = self._out / report.paper.key
         directory.mkdir(exist_ok=True)
         aside = directory / f".{report.target}"
@@ -168,7 +168,7 @@ class Report:
 
 
 def _sections(out: Path) -> list[Section]:
-    """Return what the report of a directory shows, target by target."""
+    """Return the report of a directory, target by target."""
     path = out / LIST
     if not path.exists():
         if (out / PAGE).exists():
@@ -181,7 +181,7 @@ def _sections(out: Path) -> list[Section]:
 
 
 def _refuse_others(out: Path, sections: Sequence[Section], targets: Sequence[str]) -> None:
-    """Refuse to overwrite files of nobody, such as would have the names of those of a target."""
+    """Refuse to overwrite foreign files that have names of a target's files."""
     ours = {str(file) for one in sections for file in one["files"]}
     ours |= {f"{one['name']}.json" for one in sections}
     for name in targets:
@@ -217,7 +217,7 @@ def _unreadable(path: Path, problem: str) -> InputError:
 
 
 def _section(report: TargetReport, aside: Path, options: Options) -> Section:
-    """Write the files of a target; return what the report shows of it."""
+    """Write the files of a target; return its part of the report."""
     findings, key = report.findings, report.paper.key
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
@@ -269,7 +269,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
 
 
 def _caption(report: TargetReport) -> str:
-    """Return what a figure shows: as the plan of the target says, or its title."""
+    """Return the caption of a figure: that of the target's plan, or its title."""
     plan = report.paper.plans[report.target]
     return f"{titles.place(report.target, plan)} of the paper: {plan.get('caption', plan['title'])}"
 
@@ -312,7 +312,7 @@ def _render(sections: Sequence[Section], interrupted: bool) -> str:
 
 
 def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
-    """Return what a target was run with: its table of the plan, and the scenario."""
+    """Return the parameters of a target: its table of the plan, and the scenario."""
     import tomli_w
 
     plan = report.paper.plans[report.target]

@@ -156,7 +156,7 @@ def _rows(tolerance: float, share: bool, rows: Sequence[Row]) -> tuple[Outcome, 
         return tolerance * abs(row.published or 0.0) if share else tolerance
 
     def gap(row: Row) -> float:
-        """Return the gap in parts of what is allowed."""
+        """Return the gap in parts of the allowed one."""
         return abs(row.measured - (row.published or 0.0)) / (allowed(row) or math.ulp(0.0))
 
     outcomes: dict[str, Outcome] = {row.label: row.within(allowed(row)) for row in rows}

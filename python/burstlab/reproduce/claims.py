@@ -109,7 +109,7 @@ class Claim:
         return f"claim {self.id or self.entry.get('claim')!r}"
 
     def judge(self, measures: Mapping[str, Measure], rows: Sequence[Row]) -> Judged:
-        """Hold the claim against what was measured."""
+        """Test the claim on the measurements."""
         entry = self.entry
         outcome, evidence = test(entry, entry, measures, rows)
         shown = [f"{name}: {text(measures[name])}" for name in entry.get("evidence", ())]

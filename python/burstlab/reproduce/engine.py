@@ -1,4 +1,4 @@
-"""Run a target and gather what the report needs."""
+"""Run a target and gather the results for the report."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _floored(estimate: Estimate, values: Sequence[float]) -> Estimate:
     return replace(estimate, least=0.0) if values and min(values) >= 0.0 else estimate
 
 
-#: Answers the estimates of a corner that have to be precise.
+#: Returns the estimates of a corner that have to be precise.
 Wanted = Callable[[Corner], Sequence[Estimate]]
 
 
@@ -125,7 +125,7 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
 
 
 def _grid(context: Context, name: str) -> Document:
-    """Return a table of the plan, with what it has from the grid that it is like."""
+    """Return a table of the plan, with the entries of the grid that it refers to."""
     grid: Document = context.plan[name]
     if "like" not in grid:
         return grid
@@ -169,7 +169,7 @@ class _Cell:
         effort: Document,
         wanted: Wanted,
     ) -> _Cell:
-        """Resolve what is to be run at one corner."""
+        """Resolve the scenarios of one corner."""
         return cls(group, point, effort, wanted, _scenarios(context, grid, group, i, point, effort))
 
     @property
@@ -178,7 +178,7 @@ class _Cell:
         return " ".join(part for part in (self.group["label"], self.point["label"]) if part)
 
     def parts(self) -> list[_Cell]:
-        """Return what is run until it is precise by itself: all series, or each."""
+        """Return the series that become precise together: all in one group, or each alone."""
         if not self.effort.get("each", False):
             return [self]
         return [replace(self, scenarios={name: one}) for name, one in self.scenarios.items()]
@@ -210,7 +210,7 @@ class _Cell:
 
 
 def _run(context: Context, cells: Sequence[_Cell], trace: Sequence[str]) -> list[Done[Sample]]:
-    """Run cells, and note what was run, cell by cell."""
+    """Run cells, and note the runs, cell by cell."""
     every = [(cell.label, cell.point_run(place)) for place, cell in enumerate(cells)]
     resolved = [scenario for cell in cells for scenario in cell.scenarios.values()]
     found = make_all(context, every, resolved, partial(_sample, context.done, trace))
@@ -309,7 +309,7 @@ def _scenarios(
 def _settings(
     context: Context, grid: Document, group: Document, i: int, point: Document, effort: Document
 ) -> dict[str, Document]:
-    """Return what the plan sets in the scenario of every series at one corner."""
+    """Return the settings of the plan for every series at one corner."""
     settings: Document = {
         **context.plan.get("set", {}),
         **grid.get("set", {}),

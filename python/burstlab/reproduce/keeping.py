@@ -1,4 +1,4 @@
-"""Runs kept in a file: what takes hours and is interrupted goes on from there."""
+"""Runs kept in a file, from which an interrupted command of hours continues."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RunFile:
             self._file.execute("insert or replace into runs values (?, ?)", row)
 
     def close(self, *, remove: bool) -> None:
-        """Close the file; `remove`: nobody needs it any more."""
+        """Close the file; `remove`: it is not needed any more."""
         with self._lock:
             self._file.close()
         if remove:
@@ -72,7 +72,7 @@ class RunFile:
 
 
 def _refuse_others(path: Path) -> None:
-    """Refuse a file of somebody else, which would be changed, and removed at the end."""
+    """Refuse a foreign file, which would be changed, and removed at the end."""
     if not path.exists():
         return
     try:
@@ -93,7 +93,7 @@ def _refuse_others(path: Path) -> None:
 
 
 class KeptRuns(dict[Key, Replication]):
-    """Runs of a paper by what they are a function of; those in a file are among them."""
+    """Runs of a paper by their keys; those in a file are among them."""
 
     def __init__(self, file: RunFile) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class KeptRuns(dict[Key, Replication]):
 
 
 def _name(key: Key) -> str:
-    """Return what a run is called in the file: by another build of the engine it is another."""
+    """Return the name of a run in the file; another build of the engine has other names."""
     engine = Path(_core.__file__).stat()
     key_text = json.dumps([engine.st_size, engine.st_mtime_ns, *key])
     return hashlib.sha256(key_text.encode()).hexdigest()

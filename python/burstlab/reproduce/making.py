@@ -26,7 +26,7 @@ Kept = TypeVar("Kept")
 #: Can cancel a run from outside.
 Monitor: TypeAlias = _core.Monitor
 
-#: Makes one replication of an order, and returns what is kept of it.
+#: Makes one replication of an order, and returns the kept part of it.
 Make = Callable[[Order, int, Monitor], Kept]
 
 

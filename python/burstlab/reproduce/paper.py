@@ -1,4 +1,4 @@
-"""The papers that can be reproduced, and what each brings along."""
+"""The papers that can be reproduced, and their files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Paper:
         return [name for name in self.plans if name != "paper"]
 
     def title(self, target: str) -> str:
-        """Return what a figure or table shows."""
+        """Return the title of a figure or table."""
         return self.plans[target]["title"]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Wrong models: what a claim's test has to reject, or it says nothing.
+"""Wrong models: a claim's test has to reject them, or it proves nothing.
 
 An entry of ``null`` names a ``model`` and what is put in the place of the measurement: ``set``
 (a table: a measure's name and a number, or the name of another measure), ``constant`` (every row

@@ -1,4 +1,4 @@
-"""Checkpoints of a run: a file a replication, from which it goes on when it was ended."""
+"""Checkpoints of a run: a file per replication, from which an ended run continues."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Checkpoints:
                     raise keeper.refusal(error) from None
 
     def ends_soon(self) -> None:
-        """Say that what was run is being kept, which takes seconds where it is large."""
+        """Announce that the state is being stored, which takes seconds if it is large."""
         if self._announce is not None:
             self._announce(
                 f"interrupted; {self.directory} gets what was run until now "
@@ -119,7 +119,7 @@ class Keeper:
             put(self._path, data)
 
     def refusal(self, error: _core.BadCheckpoint) -> InputError:
-        """Return the error that names the file, what is wrong with it and the fix."""
+        """Return the error that names the file, its fault and the fix."""
         problem, fix = error.args
         return InputError(f"{self._path}: {problem}\n  fix: {fix}")
 

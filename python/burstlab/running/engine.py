@@ -1,4 +1,4 @@
-"""The engine as Python calls it: what it may take, how it is stopped, and what it fails by."""
+"""Calls of the engine: limits of memory, stopping, and its failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from burstlab.running.interrupts import deferred, heed, is_stoppable
 
 T = TypeVar("T")
 
-#: How often the main thread looks whether somebody wants to stop.
+#: How often the main thread checks whether the run is to stop.
 _POLL_S = 0.05
 
 #: The share of the memory there is that runs take where the scenario does not say.
@@ -62,7 +62,7 @@ def heard(call: Callable[[_core.Monitor], T]) -> T:
 
 
 def memory_allowed(resolved: Document) -> int | None:
-    """Return how many bytes all runs of a scenario may take together; None where nobody knows."""
+    """Return how many bytes all runs of a scenario may take together; None if there is no limit."""
     given = resolved.get("run", {}).get("max_memory")
     if given is not None:
         found = _core.quantity(given)
@@ -73,7 +73,7 @@ def memory_allowed(resolved: Document) -> int | None:
 
 
 def memory_there() -> int | None:
-    """Return how many bytes of memory there are for this process; None where nobody knows."""
+    """Return how many bytes of memory there are for this process; None if that is unknown."""
     limits: list[int] = []
     with suppress(AttributeError, ValueError, OSError):
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -97,7 +97,7 @@ def address_space() -> int | None:
 
 
 def memory_taken(*, addresses: bool = False) -> int:
-    """Return how many bytes of memory this process has; 0 where nobody knows.
+    """Return how many bytes of memory this process has; 0 if that is unknown.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def memory_taken(*, addresses: bool = False) -> int:
 
 
 class Bound:
-    """The memory that runs may take, and what they have taken since they began.
+    """The memory that runs may take, and their use since they began.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Bound:
     def __init__(self, resolved: Document) -> None:
         self.allowed = memory_allowed(resolved)
         self._given = resolved.get("run", {}).get("max_memory")
-        # A share of what is bounded: memory, or the address space, of which more is taken.
+        # A share of the bounded quantity: memory, or the larger address space.
         self._addresses = self._given is None and address_space() == memory_there() is not None
         self._before = memory_taken(addresses=self._addresses)
 

@@ -97,7 +97,7 @@ def _note(number: int) -> bool:
 
 
 def _tell_soon() -> None:
-    # No `Thread`: to start one takes locks, which what is interrupted may hold.
+    # No `Thread`: starting one takes locks, which the interrupted code may hold.
     _thread.start_new_thread(_tell, ())
 
 
@@ -122,7 +122,7 @@ def stoppable(stop: threading.Event, call: Callable[..., Answer], *given: object
 
 
 def is_stoppable() -> bool:
-    """Return whether somebody can interrupt this thread: the main one, or one that may stop it."""
+    """Return whether this thread can be interrupted: the main one, or one that may stop it."""
     return _asked.get() is not None or threading.current_thread() is threading.main_thread()
 
 

@@ -14,7 +14,7 @@ _wanted: list[str] = []
 
 
 def want(*names: str) -> None:
-    """Note modules that the end of what is done here needs, but those that are there."""
+    """Note modules that are needed at the end, except for loaded ones."""
     _wanted.extend(name for name in names if name not in sys.modules and name not in _wanted)
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-#: How long a thread is waited for before it is looked at again, in s.
+#: How long to wait for a thread before the next check, in s.
 _LOOK_S = 0.05
 
 #: After so much work of a class that heeds nothing, in s of processors, it is left alone.
@@ -44,7 +44,7 @@ def join(threads: Sequence[threading.Thread]) -> bool:
 
 
 def end(threads: Sequence[threading.Thread]) -> bool:
-    """End the classes that threads execute; return whether none of them goes on all the same."""
+    """End the classes that threads execute; return whether all have ended."""
     began_s = time.process_time()
     for thread in threads:
         while _wake(thread):

@@ -61,7 +61,7 @@ class UnderWay(Generic[About, Answer]):
         about: About,
         monitor: _core.Monitor | None = None,
     ) -> None:
-        """Submit a call, with what is to be known when it is done, and what may cancel it."""
+        """Submit a call, with data about it for its end, and the monitor that can cancel it."""
         with deferred():
             self._tasks[submit(*call)] = about, monitor
 
@@ -78,13 +78,13 @@ class UnderWay(Generic[About, Answer]):
         return found
 
     def check(self) -> None:
-        """Refuse to go on where they have taken more memory than they may."""
+        """Raise an error if the tasks have taken more memory than they may."""
         exceeded = self._bound.exceeded() if self._bound is not None else None
         if exceeded is not None:
             raise exceeded
 
     def progress(self) -> float:
-        """Return how much of them is done: the sum of their shares, as far as it is known."""
+        """Return the progress of the tasks: the sum of their known shares."""
         return sum(monitor.progress() for _, monitor in self._tasks.values() if monitor)
 
     def keep(self) -> None:

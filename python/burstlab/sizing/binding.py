@@ -20,7 +20,7 @@ class Pressure:
     load
         Its utilisation where it is largest. Of wavelengths: the share of time that they are
         reserved. Of a header channel: headers that come over those that it can send. Of the ingress
-        port: the waiting time of a burst there, over its time from closing to landing. 0 of others.
+        port: the waiting time of a burst there, over its time from closing to landing. 0 elsewhere.
     where
         The place: a fibre, a node; empty where it has none.
     """
@@ -36,7 +36,7 @@ class Pressure:
 
 
 def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
-    """Rank the parts of a network by what they do to bursts; the first is what binds.
+    """Rank the parts of a network by their effect on bursts; the first is the bottleneck.
 
     Parameters
     ----------

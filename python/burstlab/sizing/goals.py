@@ -27,13 +27,13 @@ METRICS: Mapping[str, str] = {
     "utilisation": "network.links.max.utilisation",
 }
 
-#: Shares: the counts that they are of, what is counted and out of how many.
+#: Shares: the counters in the numerator and in the denominator.
 _COUNTS: Mapping[str, tuple[str, str]] = {
     "burst_loss_ratio": ("bursts_lost", "bursts"),
     "packet_loss_ratio": ("packets_lost", "packets"),
 }
 
-#: Other numbers that are shares: of the time, or of what there is, by their last name.
+#: Other numbers that are shares, of time or of a capacity, by their last name.
 _SHARES = ("utilisation", "up", "wavelengths")
 
 #: A number that may be meant in any unit.
@@ -120,7 +120,7 @@ class Goal:
             ) from None
 
     def counts(self, summary: Mapping[str, Any]) -> tuple[int, int] | None:
-        """Return of a share what was counted and out of how many; None of any other number."""
+        """Return numerator and denominator of a share; None for any other number."""
         table, _, name = self.path.rpartition(".")
         if name not in _COUNTS:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-#: Terms of the fraction at most: it needs about as many as the root of what was counted.
+#: The largest number of terms of the fraction: it needs about the root of the count.
 _TERMS = 1_000_000
 _TINY = 1e-300
 _PRECISE = 1e-15

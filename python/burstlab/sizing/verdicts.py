@@ -1,4 +1,4 @@
-"""Whether runs show that a goal is met: intervals, and what they say of a limit."""
+"""Whether runs show that a goal is met: intervals, and their verdict on a limit."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _array(pa: Any, column: Column) -> Any:
 
 
 def from_arrow(table: pa.Table) -> dict[str, Column]:
-    """Return its columns by name; of times, lists and the like they have Python's objects."""
+    """Return its columns by name; times, lists and other types become Python's objects."""
     names = table.column_names
     return {name: _column(table.column(place)) for place, name in enumerate(names)}
 

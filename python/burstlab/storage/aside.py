@@ -80,7 +80,7 @@ def finish(directory: Path) -> None:
         key=lambda name: (name in last, name),
     )
     for name in old:
-        # A name of what stands in the directory itself, whatever the file says.
+        # A name in the directory itself, whatever the file says.
         if Path(name).name == name and (directory / name).is_file():
             (directory / name).unlink()
     for name in names:

@@ -157,7 +157,7 @@ class Place:
         self.close()
 
     def close(self) -> None:
-        """Remove what is not whole, and let others write there."""
+        """Remove incomplete files, and release the directory."""
         with suppress(OSError):
             self._sweep()
         self._lock.close()
@@ -300,7 +300,7 @@ class Room:
         self.close()
 
     def close(self) -> None:
-        """Remove what is not whole, and let others write there."""
+        """Remove incomplete files, and release the directory."""
         aside.sweep(self.path)
         self._lock.close()
 
@@ -321,7 +321,7 @@ def holds(directory: Path, kind: Kind) -> bool:
 
 
 def names_in(directory: Path) -> Names:
-    """Return what is in a directory; nothing where it is none, or cannot be read."""
+    """Return the names in a directory; none if it is no directory, or cannot be read."""
     try:
         with os.scandir(directory) as found:
             return {one.name: one.is_file() for one in found}
@@ -335,7 +335,7 @@ def is_unsettled(names: Names) -> bool:
 
 
 def settle(directory: Path) -> None:
-    """Finish what a process that put a result there left undone."""
+    """Complete the move of an interrupted process that put a result there."""
     if not _is_unsettled(directory):
         return
     if (directory / PENDING).exists():
@@ -415,7 +415,7 @@ def vacant(out: Path, kind: Kind, flag: str = "--out", *, force: bool = False) -
             raise InputError(f"{out} holds {other.described}\n  fix: {fix}")
     if kind.alone and not holds(out, kind):
         for name in kind.own:
-            # A run there may be half of what an earlier version was killed at.
+            # A run there may be one half of a killed earlier version's output.
             replaceable = kind is WHAT_IF and is_result(out / name)
             if (out / name).exists() and not (force and replaceable):
                 raise _in_the_way(out / name, kind, force=replaceable)

@@ -11,14 +11,14 @@ from typing import TypeAlias
 
 from burstlab.errors import InputError, ScenarioError
 
-#: The hidden file that is held while somebody writes to a directory.
+#: The hidden file that is locked while a process writes to a directory.
 LOCK = ".lock"
 
 #: Directories of devices and of open files: ``/dev/stdout`` is a link, to a file at times.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
-#: Answers what a file that a scenario names holds, by its path.
+#: Returns the content of a file that a scenario names, by its path.
 Reader: TypeAlias = "Callable[[Path], bytes]"
 
 
@@ -65,7 +65,7 @@ def named_text(where: Path, field: str = "") -> str:
 
 
 def decoded(content: bytes, where: Path, field: str = "") -> str:
-    """Return what a file that a scenario names holds as text; or refuse it."""
+    """Return the content of a file that a scenario names as text; or refuse it."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -105,7 +105,7 @@ def whole(path: Path, *, wait: bool = False) -> Iterator[Path]:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path names a pipe or a device, also a link to what a process writes to."""
+    """Whether a path names a pipe or a device, also through a link."""
     named = path.absolute().parent in STREAMS or not (path.is_file() or path.is_dir())
     return named and path.exists()
 

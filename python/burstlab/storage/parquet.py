@@ -1,4 +1,4 @@
-"""Tables in Parquet files: written chunk by chunk while a run goes on, read when asked for."""
+"""Tables in Parquet files: written chunk by chunk during a run, read on demand."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def opened(path: Path, *, categories: bool = False, known: File | None = None) -
     known
         The same file as it was opened before, which knows its columns.
     """
-    # DuckDB is imported where the first file is looked at: a run that records nothing needs none.
+    # DuckDB is imported with the first file: a run that records nothing needs none.
     from burstlab.storage.columnar.database import Damaged
     from burstlab.storage.columnar.reading import File
 
@@ -198,7 +198,7 @@ class Part:
             aside.close()
 
     def late(self, name: str, places: NDArray[np.uint32], columns: Mapping[str, Any]) -> None:
-        """Take the rows that the chunk next in turn lacked when it came early."""
+        """Take the rows that an early chunk lacked, once it is next."""
         import numpy as np
 
         aside = self._early[name].popleft()
@@ -406,7 +406,7 @@ class StoredTable(Table):
 
     @property
     def path(self) -> Path:
-        """The file, looked at anew each time."""
+        """The file, opened anew each time."""
         if _seen(self._there) != self._seen:
             raise InputError(
                 f"{self._there}: has gone, or another run has put its table there, since the "
@@ -415,7 +415,7 @@ class StoredTable(Table):
         return self._there
 
     def check(self) -> None:
-        """Refuse a file that is not what was written, once for each time that it is opened."""
+        """Refuse a file that was changed, once for each time that it is opened."""
         if self._sum is not None:
             check_sum(self.path, self._sum)
             self._sum = None

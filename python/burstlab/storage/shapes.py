@@ -121,7 +121,7 @@ def looks(value: Any, key: str = "") -> Any:
         The key of the part.
     """
     if type(value) is list:
-        # Of flows all look like the first ones.
+        # All flows have the shape of the first ones.
         entries = value[:_ENTRIES] if key == "flows" else value
         return tuple([looks(one, key) for one in entries])
     if type(value) is not dict:

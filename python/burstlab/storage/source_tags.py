@@ -42,7 +42,7 @@ class SourceTags:
         self._source = source
 
     def of(self, table: str) -> dict[str, str]:
-        """Return what is written into the metadata of a table."""
+        """Return the metadata of a table, as written to its file."""
         return {KEY: _compact({**self._fields, "table": table})}
 
     def check(self, path: Path, table: str, metadata: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Sums over files: what was written is compared with what is read.
+"""Checksums of files: files that are read are compared with those that were written.
 
 The sum of a file is its SHA-256. A result has those of its tables in ``summary.json``, what lies in
 other directories has them in the document that says what it is, or in ``sums.json``.
@@ -64,7 +64,7 @@ def recorded(document: object) -> dict[str, str]:
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with a sum over what it says, however it is laid out."""
+    """Return a document with a checksum over its content, whatever its layout."""
     return {**document, SEAL: _seal(heeding(json.dumps(document)))}
 
 
@@ -81,14 +81,14 @@ def _as_it_is(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_intact(document: Mapping[str, Any]) -> bool:
-    """Whether a document that was read says what was written; before 0.5.0 there was no seal."""
+    """Whether a document is as it was written; before 0.5.0 there was no seal."""
     if SEAL not in document:
         return not _seals(document.get("burstlab"))
     return bool(document[SEAL] == _seal(document))
 
 
 def _seals(version: object) -> bool:
-    """Whether a version that wrote a document seals what it writes."""
+    """Whether the version that wrote a document seals its documents."""
     first = re.match(r"(\d+)\.(\d+)", version) if isinstance(version, str) else None
     return first is not None and (int(first[1]), int(first[2])) >= (0, 5)
 

@@ -1,4 +1,4 @@
-"""Compares the files of results, studies and the like with the sums that were noted of them."""
+"""Compares the files of results, studies and other directories with their noted checksums."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _of_reproduction(directory: Path, head: Path) -> Iterator[Verified]:
 
 
 def _listed(directory: Path, head: Path) -> Iterator[Verified]:
-    """Look at the tables of a document that names each with its sum."""
+    """Verify the tables of a document that names each with its checksum."""
     document = _document(head)
     if document is None:
         yield Verified(head, DAMAGED)
@@ -188,7 +188,7 @@ _BY_KIND = {
 
 
 def _head(path: Path, document: Mapping[str, Any]) -> Verified:
-    """Return what a document is that can be read, and says what was written."""
+    """Return the state of a document: whole if it can be read and is as written."""
     return Verified(path, WHOLE if sums.SEAL in document else NO_SUM)
 
 

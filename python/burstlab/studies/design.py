@@ -24,7 +24,7 @@ Point: TypeAlias = dict[str, Any]
 #: More than can be held, or waited for.
 POINTS_MAX = 1_000_000
 
-#: Ends of the names of columns, by the base unit of what is in them.
+#: Ends of the names of columns, by the base unit of their values.
 _ENDS = {"s": "_s", "B": "_bytes", "b/s": "_bps"}
 
 _UNIT = re.compile(r"^[\s\d.+_-]+(?:[eE]-?\d+)?\s*")

@@ -1,4 +1,4 @@
-"""The fields of a plan, taken one by one, each with an error that says what to write."""
+"""The fields of a plan, read one by one; each error has its fix."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Fields:
         return self.take(name, dict, {})
 
     def done(self) -> None:
-        """Refuse what was not taken."""
+        """Refuse fields that were not read."""
         for name, value in self._left.items():
             problem, _, fix = str(unknown("field", name, self._known)).partition("\n  fix: ")
             raise PlanError(self.at(name), value, problem, fix)

@@ -104,7 +104,7 @@ class Reader:
 
 
 class _Over:
-    """All entries of a list, and what becomes of a number of each."""
+    """All entries of a list, and the operation on a number of each."""
 
     def __init__(self, entries: Sequence[Any], step: str) -> None:
         self._entries = entries

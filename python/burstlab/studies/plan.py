@@ -1,4 +1,4 @@
-"""The plan of a study: what is run, at which points, how often, and what is kept of it."""
+"""The plan of a study: its scenarios, points, numbers of runs, and metrics."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Plan:
         """Return the seed of all runs at a point."""
         if not self.independent:
             return self.seed
-        # By what the point is, not by where it stands.
+        # Keyed by the settings of the point, not by its number.
         text = f"{self.seed} {json.dumps(self.points[point], sort_keys=True)}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % (SEED_MAX + 1)
 
@@ -258,7 +258,7 @@ def read(given: PlanLike) -> Plan:
     for path, value in fixed.items():
         _set(base, path, value)
     files = NamedFiles(directory, held(fields.table("files"), "files"), keep=True)
-    # Of the base, the texts of what came with a result alone: they are code that came with it.
+    # Only texts of the base's classes that came with a result count as foreign code.
     with_files(base, NamedFiles(directory))
     code = classes.written({**document, "scenario": base})
     classes.expand(base)

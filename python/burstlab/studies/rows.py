@@ -61,7 +61,7 @@ class Rows:
         return len(self._rows)
 
     def take(self) -> Table:
-        """Hand over what was gathered."""
+        """Hand over the gathered rows."""
         from burstlab.storage.columnar.column import of_values
 
         rows, self._rows = self._rows, []

@@ -30,7 +30,7 @@ from burstlab.studies.workers import Workers
 #: Tasks for each worker, so that none waits for the next.
 _AHEAD = 2
 
-#: The share of the newest task in the estimate of what a run takes.
+#: The weight of the newest task in the estimate of the time of a run.
 _NEWEST = 0.3
 
 
@@ -96,7 +96,7 @@ class PointRun(Generic[Sample]):
         self._found: dict[str, dict[int, Sample]] = {name: {} for name in scenarios}
 
     def first(self) -> list[_Job[Sample]]:
-        """Return what is to be run first."""
+        """Return the first orders."""
         if self._rule is None:
             return self._batch()
         return [
@@ -125,7 +125,7 @@ class PointRun(Generic[Sample]):
     def take(
         self, scheme: str, first: int, samples: Sequence[Sample]
     ) -> list[_Job[Sample]] | Done[Sample]:
-        """Take samples; return what is to be run next, which may be nothing yet, or the point."""
+        """Take samples; return the next orders, perhaps none yet, or the finished point."""
         self._found[scheme].update(enumerate(samples, start=first))
         batch = self._batches[-1]
         if any(len(found) < batch.stop for found in self._found.values()):

@@ -120,13 +120,13 @@ def _named(
 
 
 def _check(source: Source) -> None:
-    """Refuse a file that is damaged: the database reads it by itself."""
+    """Refuse a damaged file, because the database itself would read it."""
     for part in _files(source):
         part.check()
 
 
 def _lock(database: duckdb.DuckDBPyConnection, sources: Mapping[str, Source]) -> None:
-    """Take from the database what it may do, but for reading the files of its tables."""
+    """Restrict the database to reading the files of its tables."""
     files = [_absolute(part.path) for source in sources.values() for part in _files(source)]
     paths = {text for path in files for text in (file_name(path), literal(str(path)))}
     database.execute(f"set allowed_paths = [{', '.join(sorted(paths))}]")
@@ -192,7 +192,7 @@ def _register(database: duckdb.DuckDBPyConnection, name: str, source: Source) ->
 
 
 def _column(kind: str, values: Sequence[Any]) -> Column:
-    """Return a column of a query; times, lists and the like are Python's objects."""
+    """Return a column of a query; times, lists and other types become Python's objects."""
     if kind in KINDS:
         return of_values(values, KINDS[kind])
     if kind == "HUGEINT" and all(abs(value or 0) < 2**63 for value in values):

@@ -35,10 +35,10 @@ from burstlab.studies.running import Done
 from burstlab.studies.work import Sample
 from burstlab.tables import Table, join
 
-#: Goes up with every change of what is stored.
+#: Goes up with every change of the stored form.
 FORMAT = 2
 
-#: A file is written at most this often: what is done meanwhile comes in one.
+#: A file is written at most this often; points that finish meanwhile go into one file.
 _EVERY_S = 0.2
 
 #: The share of the time that writing may take, and the longest that anything waits for it.
@@ -114,7 +114,7 @@ class Directory:
         self._rows.add(done)
 
     def flush(self, *, now: bool = False) -> None:
-        """Store what was taken, unless that was done a moment ago."""
+        """Store the taken points, unless that was done a moment ago."""
         began_s = time.monotonic()
         if not len(self._rows) or (not now and began_s < self._next_s):
             return
@@ -154,7 +154,7 @@ class Directory:
             put(self.path / "timing.json", f"{text}\n".encode())
 
     def tell_failed(self, failed: Mapping[int, str]) -> None:
-        """Note at which points the engine failed, and why, in place of what was noted before."""
+        """Note the points at which the engine failed, and why; replaces an earlier note."""
         path = self.path / "failed.json"
         with writing(self.path, *_OUT):
             if failed:
@@ -196,7 +196,7 @@ class Directory:
         put(self.path / "study.json", f"{json.dumps(head, indent=2)}\n".encode())
 
     def _refuse_others(self, plan: str) -> None:
-        """Refuse to overwrite what is of no study."""
+        """Refuse to overwrite files that belong to no study."""
         stored = self.path / "plan.toml"
         for name in ("plan.toml", *_WRITTEN):
             own = name == "plan.toml" and stored.exists() and stored.read_bytes() == plan.encode()
@@ -207,7 +207,7 @@ class Directory:
                 )
 
     def _same(self, head: Document, plan: Document) -> None:
-        """Refuse to go on with another study; say what differs."""
+        """Refuse to continue another study; list the differences."""
         found = head_of(self.path)
         for name in ("burstlab", "format"):
             if found.get(name) != head[name]:
@@ -227,7 +227,7 @@ class Directory:
             )
 
     def _found(self) -> set[int]:
-        """Return the points that are done, and remove what was left half written."""
+        """Return the finished points, and remove incomplete files."""
         left = [
             *self._points.glob(".*"),
             *self._points.glob("tmp_*.parquet"),  # DuckDB's own names, of earlier versions
@@ -269,7 +269,7 @@ class Memory:
         self._rows.add(done)
 
     def flush(self, *, now: bool = False) -> None:
-        """Do nothing: what was taken is kept."""
+        """Do nothing: the taken points stay in memory."""
 
     def rows(self) -> Table:
         """Return the rows of all points that are done."""
@@ -314,7 +314,7 @@ def head_of(directory: Path) -> Document:
 
 
 def marks_of(directory: Path) -> SourceTags:
-    """Return what the tables of the study in a directory have to say of themselves."""
+    """Return the metadata that the tables of the study in a directory must have."""
     head = head_of(directory)
     if head.get("format") != FORMAT:
         raise InputError(

@@ -158,7 +158,7 @@ def work(
 
 
 def shape(scenario: str) -> Summary:
-    """Return the summary of a run that is ended before it begins: what there is to measure."""
+    """Return the summary of a run that ends before it begins: it has all metrics."""
     try:
         return json.loads(heard(lambda _: _core.shape(scenario)))
     except _core.ClassError as error:

@@ -19,7 +19,7 @@ _HERE_S = 0.1
 #: Seconds that a task takes elsewhere, where sending it costs milliseconds.
 _ELSEWHERE_S = 0.75
 
-#: How long a scheduler may take to answer.
+#: How long to wait for an answer of a scheduler.
 _CONNECT = "20s"
 
 
@@ -47,7 +47,7 @@ class Workers:
 
 @contextmanager
 def threads(jobs: int | None) -> Iterator[Workers]:
-    """Work in threads of this process; the engine lets others go on meanwhile."""
+    """Work in threads of this process; the engine lets other threads run."""
     count = workers_asked(jobs)
     with worker_pool.threads(count) as pool:
         yield Workers(pool.submit, lambda: count, here=True, task_s=_HERE_S)

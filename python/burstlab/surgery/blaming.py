@@ -1,4 +1,4 @@
-"""Which lost burst cost the most: each is spared by itself in a run that is else the same."""
+"""Which lost burst cost the most: each alone is spared in a run that is otherwise the same."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Blame:
     Attributes
     ----------
     prices
-        One row per burst that was priced, the dearest in time and then in bytes first: ``burst``,
+        One row per burst that was priced, sorted by lost time and then by lost bytes: ``burst``,
         ``direction`` as in the table ``bursts``, ``lost_ps`` the instant at which its loss was
         certain, ``cause``, ``node``, ``connections`` aboard; ``bytes`` that connections would have
         had more at their receivers at the end if only it had arrived, and ``seconds`` that finite
         transfers would have taken less, each up to the end of the run; of these
         ``bytes_indirect``, ``seconds_indirect`` of connections with nothing in it; ``different``
-        connections fare otherwise, ``different_indirect`` of them with nothing in it. Negative:
-        the loss was a gain.
+        connections whose outcome changes, ``different_indirect`` of them with nothing in it.
+        Negative: the loss was a gain.
     lost
         Bursts with packets or ACKs of connections that the run lost, or of which some was cut off;
         where a flow is given, of that flow.

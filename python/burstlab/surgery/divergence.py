@@ -28,7 +28,7 @@ _COUNTS = ("timeouts", "false_timeouts", "fast_retransmits", "retransmissions")
 
 
 class Two(Protocol):
-    """Two runs that are compared; `WhatIf` says what each part is."""
+    """Two runs that are compared; `WhatIf` defines each attribute."""
 
     @property
     def first(self) -> Result:

@@ -63,7 +63,7 @@ def warnings(entries: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def sentence(entry: Mapping[str, Any]) -> str:
-    """Say what came of an operation.
+    """Describe the outcome of an operation.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def _named(burst: Burst, operation: str) -> Document:
 
 
 def _span(text: str) -> str:
-    """Return a time with a blank before its unit, as a scenario has it; refuse what is none."""
+    """Return a time with a blank before its unit, as in a scenario; refuse other text."""
     number = text.rstrip("abcdefghijklmnopqrstuvwxyzµ")
     written = f"{number.strip()} {text[len(number) :].strip()}".strip()
     try:

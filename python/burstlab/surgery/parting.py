@@ -285,7 +285,7 @@ def _parted(
         except _core.AbsentBurst:
             if until_ps is None:
                 raise
-            # It may come later: the run goes on until then, and says how many there are if not.
+            # It may come later: the run continues until then, and counts the bursts if not.
             later = heard(lambda monitor: part(monitor, None))
             raise _later(run, more, later.parted_ps, until_ps) from None
     except _core.InvalidScenario as error:

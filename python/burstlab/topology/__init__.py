@@ -27,7 +27,7 @@ def _text(file: str, content: bytes) -> Parts:
     return reader(file, content)
 
 
-#: Each takes the name of the file, for errors, and what is in it.
+#: Each takes the name of the file, for errors, and its content.
 _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
     ".graphml": networkx_file.graphml,
     ".gml": networkx_file.gml,

@@ -65,7 +65,7 @@ def repetita(file: str, content: bytes) -> Parts:
 
 
 def repetita_demands(file: str, content: bytes) -> list[tuple[int, int, float]]:
-    """Read demands of REPETITA: numbers of two nodes, from 0, and what is asked for."""
+    """Read demands of REPETITA: numbers of two nodes, from 0, and the demand."""
     found: list[tuple[int, int, float]] = []
     for section, place, cells in _sections(file, content):
         if section != "DEMANDS" or len(cells) < 4:

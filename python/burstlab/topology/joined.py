@@ -233,7 +233,7 @@ class _Joining:
                 return
 
     def extents(self, fibres: list[Fibres]) -> list[dict[str, Any]]:
-        """Find how long each link is: by itself, by coordinates, or like the others."""
+        """Find the length of each link: its own, by coordinates, or that of the others."""
         own = [self.own_extent(one) for one in fibres]
         missing = [one for one, extent in zip(fibres, own, strict=True) if extent is None]
         if not missing:

@@ -1,4 +1,4 @@
-"""The nodes and links of a file, as each reader answers them, and the errors of readers."""
+"""The nodes and links of a file, as each reader returns them, and the errors of readers."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def refuse(file: str, where: str, value: object, problem: str, fix: str) -> Scen
 
 
 def decoded(file: str, content: bytes) -> str:
-    """Read what is in a file as text, without a mark of byte order."""
+    """Read the content of a file as text, without a byte order mark."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

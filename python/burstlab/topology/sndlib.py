@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 def is_native(content: bytes) -> bool:
-    """Answer whether a file is in this format."""
+    """Whether a file is in this format."""
     return content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"?SNDlib native format")
 
 

@@ -1,4 +1,4 @@
-"""Wireless cells: their packets. What frames do has bounds alone."""
+"""Wireless cells: their packets. Numbers about frames are only bounded."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def seats(run: Run) -> list[tuple[set[int], set[int]]]:
     first, last = _ends(run)
     flows = [
         (flow.get("from"), flow.get("to"))
-        if way == "forth"
+        if direction == "forth"
         else (flow.get("to") or last, flow.get("from") or first)
         for flow in run.scenario.get("flows", [])
         for _ in range(flow["count"])
-        for way in (("forth", "back") if flow.get("reverse") is not None else ("forth",))
+        for direction in (("forth", "back") if flow.get("reverse") is not None else ("forth",))
     ]
     flows = [(start or first, end or last) for start, end in flows]
     back = goes_back(run)
@@ -31,7 +31,7 @@ def seats(run: Run) -> list[tuple[set[int], set[int]]]:
         if run.scenario["network"]["topology"] == "path":
             side = cell.get("side") or "receiver"
             every = set(range(len(flows)))
-            # The hosts of a flow back are those of the flow before it, the other way round.
+            # The hosts of a reverse flow are those of the flow before it, exchanged.
             near, far = every - back, back
             found.append((near, far) if side == "sender" else (far, near))
             continue
@@ -77,8 +77,8 @@ def check(run: Run, audit: Audit) -> None:
         out = packets["egress_ps"] != NONE
         _up(run, audit, f"{path}.up", (data & sends) | (ack & hears), out)
         _down(run, audit, f"{path}.down", ((data & hears) | (ack & sends)) & out)
-        for way in ("up", "down"):
-            _frames(run, audit, run.summary["wlan"][index][way], f"{path}.{way}")
+        for direction in ("up", "down"):
+            _frames(run, audit, run.summary["wlan"][index][direction], f"{path}.{direction}")
 
 
 def _lost(run: Run, rows: Any, cause: str) -> int:
@@ -87,7 +87,7 @@ def _lost(run: Run, rows: Any, cause: str) -> int:
 
 
 def _up(run: Run, audit: Audit, path: str, mine: Any, out: Any) -> None:
-    """What stations sent: it is offered as it is sent."""
+    """Packets that stations sent: they count as offered when they are sent."""
     packets = run.table("packets")
     here = mine & ~out
     gone, full = _lost(run, here, "wireless"), _lost(run, here, "wireless-queue")
@@ -100,7 +100,7 @@ def _up(run: Run, audit: Audit, path: str, mine: Any, out: Any) -> None:
 
 
 def _down(run: Run, audit: Audit, path: str, mine: Any) -> None:
-    """What the base station sent: it is offered as it has crossed the access link."""
+    """Packets that the base station sent: they count as offered after the access link."""
     packets = run.table("packets")
     gone, full = _lost(run, mine, "wireless"), _lost(run, mine, "wireless-queue")
     crossed = int((mine & (packets["fate"] == "delivered")).sum())
@@ -115,17 +115,17 @@ def _down(run: Run, audit: Audit, path: str, mine: Any) -> None:
     there = mine & (packets["fate"] == "delivered")
     if there.any():
         took = float((packets["delivered_ps"] - packets["egress_ps"])[there].mean()) * 1e-12
-        way = _way(run, path)
+        direction = _way(run, path)
         audit.claim(
-            way["wait_s"] + way["mac_delay_s"] <= took * (1 + 1e-9),
-            f"{path}: waits {way['wait_s']} and {way['mac_delay_s']} of {took} s",
+            direction["wait_s"] + direction["mac_delay_s"] <= took * (1 + 1e-9),
+            f"{path}: waits {direction['wait_s']} and {direction['mac_delay_s']} of {took} s",
         )
 
 
 def _ends_of(
     run: Run, audit: Audit, path: str, crossed: tuple[int, int], gone: int, full: int
 ) -> None:
-    way = _way(run, path)
+    direction = _way(run, path)
     low, high = crossed
     if low == high:
         audit.equal(f"{path}.delivered", low)
@@ -136,11 +136,11 @@ def _ends_of(
     if not residual:
         audit.equal(f"{path}.residual_lost", 0)
         audit.equal(f"{path}.retry_dropped", gone)
-    both = way["retry_dropped"] + way["residual_lost"]
+    both = direction["retry_dropped"] + direction["residual_lost"]
     audit.claim(both == gone, f"{path}: {both} lost, and the packets say {gone}")
-    ratio = gone / max(way["delivered"] + gone, 1)
+    ratio = gone / max(direction["delivered"] + gone, 1)
     audit.equal(f"{path}.residual_loss_ratio", ratio)
-    rest = way["offered"] - way["delivered"] - gone - full
+    rest = direction["offered"] - direction["delivered"] - gone - full
     audit.equal(f"{path}.in_flight", rest)
 
 
@@ -148,15 +148,15 @@ def _way(run: Run, path: str) -> Mapping[str, Any]:
     return run.summary["wlan"][int(path[5 : path.index("]")])][path.rsplit(".", 1)[1]]
 
 
-def _frames(run: Run, audit: Audit, way: Mapping[str, Any], path: str) -> None:
+def _frames(run: Run, audit: Audit, direction: Mapping[str, Any], path: str) -> None:
     """Frames: each packet that crossed took one, and each failure is of a frame."""
-    frames = way["data_frames"] + way["rts_frames"] + way["answers"]
-    tried = way["delivered"] + way["residual_lost"] + way["duplicates"]
+    frames = direction["data_frames"] + direction["rts_frames"] + direction["answers"]
+    tried = direction["delivered"] + direction["residual_lost"] + direction["duplicates"]
     holds = {
-        "a packet that crossed took a frame": way["data_frames"] >= tried,
-        "a failure is of a frame": way["collisions"] + way["errors"] <= frames,
-        "what was dropped was given up": way["given_up"] >= way["retry_dropped"],
-        "what is known twice came twice": way["duplicates"] <= way["data_frames"],
+        "a packet that crossed took a frame": direction["data_frames"] >= tried,
+        "a failure is of a frame": direction["collisions"] + direction["errors"] <= frames,
+        "what was dropped was given up": direction["given_up"] >= direction["retry_dropped"],
+        "what is known twice came twice": direction["duplicates"] <= direction["data_frames"],
     }
     for what, kept in holds.items():
-        audit.claim(kept, f"{path}: {what} does not hold of {dict(way)}")
+        audit.claim(kept, f"{path}: {what} does not hold of {dict(direction)}")

@@ -1,4 +1,4 @@
-"""What no run may report, whatever it simulated."""
+"""Values that no run may report, whatever it simulated."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _tables(run: Run, audit: Audit) -> None:
         audit, "bursts_hops", run.table("bursts_hops"), ("reserved_ps", "departed_ps", "end_ps")
     )
     _rising(audit, "connections", run.table("connections"), ("started_ps", "completed_ps"))
-    # What a slot carries counts as the slot ends in which its first bit arrives.
+    # Packets in a slot count as the slot ends in which its first bit arrives.
     slot = round(run.summary["ops"]["slot_s"] * 1e12) if "ops" in run.summary else 0
     seen = (
         ("packets", "sent_ps"),

@@ -11,11 +11,11 @@ from audit.result import Run, span_ps
 if TYPE_CHECKING:
     from audit.network import Bursts
 
-#: What becomes of a request for a fibre, and what comes before it.
+#: Outcomes of a request for a fibre, and the events before it.
 _REQUESTS = ("contended", "injected", "dark", "carried")
 _BEFORE = ("port", "header")
 
-#: What the loss processes of a scenario are called.
+#: Names of the loss processes in a scenario.
 _PRESCRIBED = ("injected", "scripted", "outage")
 
 #: Causes that end whole bursts.

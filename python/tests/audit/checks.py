@@ -1,4 +1,4 @@
-"""What is compared: each reported number with one that was computed again."""
+"""The comparison: each reported number with one that was computed again."""
 
 from __future__ import annotations
 

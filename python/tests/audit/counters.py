@@ -48,9 +48,9 @@ def _access(run: Run, audit: Audit, data: Any, out: Any) -> None:
     packets = run.table("packets")
     up = sorted(set().union(*(senders for senders, _ in seats(run))))
     full = (packets["fate"] == "lost") & (packets["cause"] == "access-overflow")
-    # A station's packet is on the access link when its cell has delivered it; of one that is on the
-    # way at the end and was not seen at the edge, nobody says which of the two it is on.
-    # What a script loses in a mesh has come to the edge, and is lost before it joins a burst.
+    # A station's packet is on the access link when its cell has delivered it. One that is in flight
+    # at the end and was not seen at the edge may be on either of the two. A packet that a script
+    # loses in a mesh has come to the edge, and is lost before it joins a burst.
     scripted = packets["cause"] == "scripted"
     link = packets["cause"] == "link-lost"
     on_air = data & np.isin(packets["flow"], up) & (packets["ingress_ps"] == NONE)
@@ -66,7 +66,7 @@ def _access(run: Run, audit: Audit, data: Any, out: Any) -> None:
 
 
 def _batches(run: Run, audit: Audit) -> None:
-    """Packets of batches: what bursts held beside packets of flows, ACKs and other traffic."""
+    """Packets of batches: bursts less packets of flows, ACKs and other traffic."""
     if not run.scenario.get("batches"):
         found = {k: v for k, v in run.summary["counters"].items() if k.startswith("batch")}
         audit.claim(not any(found.values()), f"counters: {found} without batches")

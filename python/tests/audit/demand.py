@@ -196,7 +196,7 @@ def _received(run: Run, mine: Any, last: int, window: int) -> int:
 
 
 def _samples(run: Run, audit: Audit, table: Any, names: list[str]) -> None:
-    """How many connections were under way, counted again from when each began and ended."""
+    """The number of active connections, counted again from when each began and ended."""
     samples = run.table("samples")
     if not samples:
         return
@@ -231,6 +231,6 @@ def _per_flow(run: Run, audit: Audit, table: Any) -> None:
     done = table["completed_ps"] != NONE
     for of, column in (("bursts-per-flow", "bursts"), ("lost-bursts-per-flow", "bursts_lost")):
         most = Counter(table[column][done].tolist())
-        # A connection counts once nothing of it is on its way, which may be after the end.
+        # A connection counts once none of its packets is in flight, which may be after the end.
         extra = found[of] - most
         audit.claim(not extra, f"histograms: {of}, {extra} more than the connections say")

@@ -1,11 +1,11 @@
-"""The numbers that no trace tells: they are bounded, or conserved, and why that is all."""
+"""Numbers that no trace determines: they are bounded, or conserved, with the reason."""
 
 from __future__ import annotations
 
 _GIVEN = "what was given, or is measured by the clock of the machine"
 _WORK = "the work that was done, which tracing changes: no more in the core than in all"
 _NOTICES = "messages to senders have no trace: no more lost than sent"
-_BATCHES = "what of batches waits in queues: conserved; what bursts held of them is computed"
+_BATCHES = "packets of batches that wait in queues: conserved; those in bursts are computed"
 _FRAMES = "frames on the air have no trace: at least one a packet, no more failures than frames"
 _AIR = "packets have no time at the base station: at most what lies between egress and host"
 _ADMISSION = "negotiations and notifications have no trace: no more than intervals and drops"
@@ -30,13 +30,13 @@ BOUNDED: dict[str, str] = {
         for name in (*what.split(), "_bytes_sent", "_bytes_in_flight")
     },
     **{
-        f"wlan[].{way}.{name}": _FRAMES
-        for way in ("down", "up")
+        f"wlan[].{side}.{name}": _FRAMES
+        for side in ("down", "up")
         for name in ("data_frames", "rts_frames", "answers", "collisions", "errors", "duplicates")
     },
     **{
-        f"wlan[].{way}.{name}": _AIR
-        for way in ("down", "up")
+        f"wlan[].{side}.{name}": _AIR
+        for side in ("down", "up")
         for name in ("given_up", "wait_s", "mac_delay_s")
     },
     **{f"ops.edges[].{name}": _ADMISSION for name in ("requests", "refused", "frozen", "cuts")},

@@ -12,13 +12,13 @@ import numpy as np
 from audit.checks import Audit
 from audit.result import NONE, Run, size_bytes, span_ps
 
-#: What a SYN and the headers of a segment take, which no scenario of the audit changes.
+#: Bytes of a SYN and of the headers of a segment, which no scenario of the audit changes.
 _HEADERS = 40
 
 
 @dataclass
 class Endpoint:
-    """What the scenario says of one flow.
+    """The facts of the scenario about one flow.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def begun(run: Run, number: int, end: Endpoint, before: Endpoint) -> Endpoint:
 
 
 class Received:
-    """What a receiver made of the segments that reached it."""
+    """The state of a receiver after the segments that reached it."""
 
     def __init__(self, window: int) -> None:
         self.next = 0
@@ -131,7 +131,7 @@ class Received:
 
 @dataclass
 class Useful:
-    """How much application data is in segments: what their packets have beside headers.
+    """How much application data is in segments: the bytes of their packets without headers.
 
     A sender may count the last segment of all as whole: no more is in it than was written.
     """
@@ -290,7 +290,7 @@ def _round_trips(run: Run, number: int, end: Endpoint) -> dict[str, float | None
 
 
 def _vegas(run: Run, audit: Audit, number: int) -> None:
-    """What the timer of Vegas measured lies between what its ACKs took."""
+    """The measurements of Vegas' timer lie between those of its ACKs."""
     cwnd, flow = run.table("cwnd"), run.summary["flows"][number]
     if flow["rtt_s"] is None:
         audit.claim(flow["round_trips"] == 0, f"flows[{number}].rtt_s is not there")
@@ -375,7 +375,7 @@ def _done(
             received = at * 1e-12
             break
     heard = None if last is None else acknowledged(run, number, last)
-    # What is acknowledged before all of it is written is not yet the end.
+    # An ACK before all of it is written is not yet the end.
     if heard is not None:
         heard = max(heard, end.writes[-1][0] * 1e-12)
     begin = end.start * 1e-12
@@ -405,7 +405,7 @@ _REDUCE = ("timeout", "fast-retransmit", "early-repair", "edge-retransmit")
 
 
 def _reductions(run: Run, audit: Audit, number: int, end: Endpoint) -> None:
-    """What the window was reduced for, by the losses behind each event, and what that cost."""
+    """The causes of window reductions, from the losses behind each event, and their cost."""
     ledger, losses = run.table("ledger"), run.table("ledger_losses")
     count, cost = dict.fromkeys(_CLASSES, 0), dict.fromkeys(_CLASSES, 0.0)
     for row in np.flatnonzero(ledger["flow"] == number).tolist():
@@ -452,8 +452,8 @@ def _costs(run: Run, audit: Audit, number: int) -> None:
         kind, at = str(ledger["kind"][row]), int(ledger["t_ps"][row])
         if kind in events and (at, events[kind]) in after:
             fell = max(0.0, float(ledger["cwnd"][row]) - after[at, events[kind]])
-            told = float(ledger["cost"][row])
-            audit.claim(abs(fell - told) < 1e-9, f"ledger[{row}].cost = {told}, not {fell}")
+            shown = float(ledger["cost"][row])
+            audit.claim(abs(fell - shown) < 1e-9, f"ledger[{row}].cost = {shown}, not {fell}")
 
 
 def _detector(run: Run, audit: Audit, number: int, end: Endpoint) -> None:

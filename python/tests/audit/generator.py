@@ -14,7 +14,7 @@ import burstlab as bl
 
 Document = dict[str, Any]
 
-#: What number n is a scenario of, in turn.
+#: The kinds of scenarios, by turns over the number n.
 FAMILIES = ("path", "mesh", "demand", "slots", "air", "load", "cutting", "mesh")
 
 
@@ -432,7 +432,7 @@ def _demand(draw: Draw) -> Document:
 
 
 def _load(draw: Draw) -> Document:
-    """Batches, alone or beside flows."""
+    """Batches, alone or together with flows."""
     found = _mesh(draw)
     found["flows"] = found["flows"][: draw.whole(0, 2)]
     found["batches"] = [
@@ -544,7 +544,7 @@ def _slots(draw: Draw) -> Document:
 
 
 def _fabric(draw: Draw) -> Document:
-    """Many equal ways, patterns of connections, and fibres that fail."""
+    """Many equal paths, patterns of connections, and fibres that fail."""
     found = _demand(draw)
     shape = draw.pick("fat-tree", "leaf-spine", "torus", "ring")
     size: Document = {

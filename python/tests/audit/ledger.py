@@ -45,7 +45,7 @@ def _event(run: Run, audit: Audit, row: int, rows: list[int]) -> None:
     cause = "none" if first is None else losses["cause"][first]
     audit.claim(ledger["cause"][row] == cause, f"{here}.cause = {ledger['cause'][row]}")
     times = [int(losses["lost_ps"][loss]) for loss in rows]
-    # What leaves a slot is dealt with as the slot begins, for when it ends.
+    # Packets that leave a slot are processed as the slot begins, with the time of its end.
     slot = round(run.summary["ops"]["slot_s"] * 1e12) if "ops" in run.summary else 0
     late = (
         run.scenario["network"]["topology"] != "path"
@@ -70,25 +70,25 @@ def _windows(run: Run, audit: Audit) -> None:
         there = cwnd["event"] == event
         seen = set(zip(cwnd["t_ps"][there].tolist(), cwnd["flow"][there].tolist(), strict=True))
         mine = np.isin(ledger["kind"], kinds)
-        told = set(zip(ledger["t_ps"][mine].tolist(), ledger["flow"][mine].tolist(), strict=True))
-        audit.claim(seen == told, f"cwnd and ledger: {event} at {sorted(seen ^ told)[:3]}")
+        shown = set(zip(ledger["t_ps"][mine].tolist(), ledger["flow"][mine].tolist(), strict=True))
+        audit.claim(seen == shown, f"cwnd and ledger: {event} at {sorted(seen ^ shown)[:3]}")
 
 
 class Story:
-    """What became of each segment of each flow, in order of time."""
+    """The fate of each segment of each flow, in order of time."""
 
     def __init__(self, run: Run) -> None:
         packets, bursts = run.table("packets"), run.table("bursts")
         path = run.scenario["network"]["topology"] == "path"
         lost_at = {
             number: at
-            for number, way, at in zip(
+            for number, direction, at in zip(
                 bursts["burst"].tolist(),
                 bursts["direction"],
                 bursts["lost_ps"].tolist(),
                 strict=True,
             )
-            if not (path and way == "ack")
+            if not (path and direction == "ack")
         }
         self._sent: dict[int, dict[int, list[tuple[int, int, int | None]]]] = defaultdict(
             lambda: defaultdict(list)
@@ -164,11 +164,11 @@ def _missing(run: Run, audit: Audit, story: Story, flow: int, behind: dict[int, 
     """The losses behind each event of a flow are those of its segments that are missing then."""
     ledger, losses = run.table("ledger"), run.table("ledger_losses")
     rows = np.flatnonzero(ledger["flow"] == flow).tolist()
-    told = set()
+    shown = set()
     for row in rows:
         at = int(ledger["t_ps"][row])
         if ledger["kind"][row] == "spurious-retransmission":
-            told.add((at, int(ledger["seq"][row])))
+            shown.add((at, int(ledger["seq"][row])))
             continue
         listed = {int(losses["seq"][loss]) for loss in behind[int(ledger["event"][row])]}
         missing = {seq for seq in story.all_missing(flow, at) if seq < story.waits_until(flow, at)}
@@ -176,5 +176,5 @@ def _missing(run: Run, audit: Audit, story: Story, flow: int, behind: dict[int, 
             listed == missing,
             f"ledger[{row}], {ledger['kind'][row]}: {sorted(listed)}, missing {sorted(missing)}",
         )
-    wrong = told ^ story.repeated(flow)
+    wrong = shown ^ story.repeated(flow)
     audit.claim(not wrong, f"ledger: spurious retransmissions of flow {flow}, {sorted(wrong)[:3]}")

@@ -14,10 +14,10 @@ from audit.result import NONE, Run, rate_bps, size_bytes, span_ps
 #: Kinds of bursts: their part of the summary, and what they are called in the tables.
 KINDS = (("data", "data"), ("acks", "ack"), ("background", "background"))
 
-#: What a fibre was asked for, and what came of it.
+#: Requests for a fibre, and their outcomes.
 _PORT = ("contended", "carried", "lost", "deflected", "resent", "refused")
 
-#: What nodes did, and what it is called in the steps.
+#: Actions of nodes, and their names in the steps.
 _RESOLUTIONS = {
     "contentions": ("contended", "injected"),
     "injected": ("injected",),
@@ -54,7 +54,7 @@ class Bursts:
         self._found: dict[tuple[str | None, ...], Any] = {}
 
     def _cut(self) -> tuple[Any, Any]:
-        """What was cut off each burst; one of others that is sent again is whole again."""
+        """The bytes cut off each burst; a background burst that is sent again is whole again."""
         packets = np.zeros(len(self.kind), dtype=np.int64)
         size = np.zeros(len(self.kind), dtype=np.int64)
         steps = self.steps
@@ -268,7 +268,7 @@ def _classes(run: Run, audit: Audit, bursts: Bursts) -> None:
 
 
 def _port(audit: Audit, bursts: Bursts, path: str, kind: str | None, here: Any) -> None:
-    """What a fibre was asked for, and what came of it; `here` are the steps at it."""
+    """Requests for a fibre, and their outcomes; `here` are the steps at it."""
     counts = {what: int((bursts.steps_of(kind, what) & here).sum()) for what in _PORT}
     counts["contended"] += int((bursts.steps_of(kind, "injected") & here).sum())
     for what, count in counts.items():
@@ -304,7 +304,7 @@ def _by(
 
 
 def _assembled(run: Run, audit: Audit, bursts: Bursts) -> None:
-    """What flows put into each burst."""
+    """Bytes of flows in each burst."""
     packets, table = run.table("packets"), bursts.table
     data = packets["kind"] == "data"
     each = Counter(
@@ -431,7 +431,7 @@ def _used(run: Run, audit: Audit, path: str, link: dict[str, Any], ends: tuple[i
     """How long each wavelength of a fibre was reserved."""
     hops = run.table("bursts_hops")
     used = np.zeros(len(link["wavelengths"]))
-    # What is cut off, or refused after it began, was reserved and has no row, or a shorter one.
+    # A reservation of a burst that is cut off or refused later has no row, or a shorter one.
     cuts = "segmentation" in run.scenario["core"].get("contention", [])
     cuts = cuts or run.scenario["signalling"]["protocol"] == "two-way"
     if hops:

@@ -1,4 +1,4 @@
-"""What a run left, read with nothing but a JSON and a Parquet reader."""
+"""The files of a run, read with nothing but a JSON and a Parquet reader."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Run:
         #: The measured time ends here; the rest is the drain.
         self.close = min(self.end, span_ps(scenario["run"]["duration"]))
         self.measured = self.close - self.start
-        #: What happens then, or later, is no more of the measured time.
+        #: Events then, or later, are outside of the measured time.
         self.over = span_ps(scenario["run"]["duration"])
 
     @property

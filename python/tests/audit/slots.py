@@ -21,7 +21,7 @@ def check(run: Run, audit: Audit) -> None:
     _backlog(run, audit)
 
 
-#: What slots of a kind are counted by.
+#: Counters of slots of a kind.
 SHARES = ("sent", "delivered", "dropped_contention", "dropped_congestion", "killed", "in_flight")
 
 
@@ -31,9 +31,9 @@ def _payload(run: Run) -> int:
 
 
 def _written(run: Run, audit: Audit) -> None:
-    """What edge nodes wrote, dropped and sent in the name of hosts."""
+    """ACKs that edge nodes wrote, dropped and sent in the name of hosts."""
     packets, ledger = run.table("packets"), run.table("ledger")
-    # Behind the edge at once; what comes from a host crosses its access link first.
+    # Behind the edge at once; packets from a host cross its access link first.
     sets = (packets["kind"] == "ack") & (packets["egress_ps"] == packets["sent_ps"])
     copies = (packets["kind"] == "data") & (packets["ingress_ps"] == packets["sent_ps"])
     audit.equal("ops.ack_sets", int(sets.sum()) / 4)
@@ -69,8 +69,8 @@ def _conserved(run: Run, audit: Audit) -> None:
     _measured(run, audit)
     limit = run.scenario["ops"]["buffer"]
     audit.within("ops.buffer_max", 0, limit)
-    told = dropped[1] if run.scenario["ops"].get("dlcc") is not None else 0
-    audit.equal("ops.notifications", told)
+    shown = dropped[1] if run.scenario["ops"].get("dlcc") is not None else 0
+    audit.equal("ops.notifications", shown)
     slots = run.measured / (ops["slot_s"] * 1e12)
     for index, port in enumerate(ops["ports"]):
         most = port["carried"] / max(slots - 1, 1)
@@ -148,7 +148,7 @@ def _ends(run: Run) -> list[tuple[str, str]]:
 
 
 def _outputs(run: Run, audit: Audit, ends: list[tuple[str, str]], whole: bool) -> None:
-    """What each buffer sent, and the only output of a node that nothing passes, in slots."""
+    """Slots that each buffer sent, and those of a node's only output that no slot passes."""
     packets, ops = run.table("packets"), run.summary["ops"]
     left = packets["departed_ps"] != NONE
     sent = Counter(pair for pair, gone in zip(ends, left, strict=True) if gone)
@@ -171,7 +171,7 @@ def _outputs(run: Run, audit: Audit, ends: list[tuple[str, str]], whole: bool) -
 
 
 def _backlog(run: Run, audit: Audit) -> None:
-    """What waits at the edges at the ends of units of smoothing, in all and by buffer.
+    """Packets that wait at the edges at the ends of units of smoothing, in all and by buffer.
 
     A datagram that leaves in several slots is there in part from the first to the last, so that the
     sum has bounds. Where all fit into a slot it is exact: a unit ends, as timers do, before what
@@ -196,7 +196,7 @@ def _backlog(run: Run, audit: Audit) -> None:
 
 
 def _waits(run: Run, audit: Audit, path: str, mine: Any) -> None:
-    """What waits of some packets: its mean since the warm-up, and the most of all."""
+    """The queue of some packets: its mean since the warm-up, and its maximum."""
     packets = run.table("packets")
     unit = span_ps(run.scenario["ops"]["smoothing"]["unit"])
     inside = mine & (packets["ingress_ps"] != NONE)

@@ -26,7 +26,7 @@ class SlowStarter(CongestionControl):
 
 
 class Nothing(CongestionControl):
-    """What the base class does."""
+    """The actions of the base class."""
 
 
 class Fast:
@@ -52,7 +52,7 @@ class Fast:
 
 
 class Losses(CongestionControl):
-    """What a law costs that leaves ACKs to the base class."""
+    """The cost of a law that leaves ACKs to the base class."""
 
     def on_loss(self, event: Event) -> float:
         return event.window / 2.0

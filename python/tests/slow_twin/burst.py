@@ -10,7 +10,7 @@ from slow_twin.port import Interval
 
 @dataclass(eq=False)
 class Taken:
-    """What a burst holds of a fibre, or was refused."""
+    """A reservation of a burst on a fibre, or its refusal."""
 
     fibre: tuple[int, int]
     wavelength: int | None
@@ -26,15 +26,15 @@ class Burst:
     egress: int
     group: int
     size: int
-    #: Packets of one size each; bursts of others have none.
+    #: Packets of one size each; background bursts have none.
     packets: int
     packet: int
     #: How long it is, as its header says, and as far as it was not cut.
     hold: int
     left: int
-    way: Path = ()
+    route: Path = ()
     planned: int = 0
-    #: Position in `way` of the node that schedules it next, and when its first bit is there.
+    #: Position in `route` of the node that schedules it next, and when its first bit is there.
     at: int = 0
     arrives: int = 0
     wavelength: int | None = None
@@ -54,11 +54,11 @@ class Burst:
 
     @property
     def here(self) -> int:
-        return self.way[self.at]
+        return self.route[self.at]
 
     @property
     def next(self) -> int:
-        return self.way[self.at + 1]
+        return self.route[self.at + 1]
 
     def note_refusal(self):
         """It asked for a fibre in vain."""
@@ -70,5 +70,5 @@ class Burst:
         self.noted += enumerate(self.taken)
 
     def hops(self) -> list[tuple[int, Taken]]:
-        """Return each fibre it was given or refused, with its place on the way."""
+        """Return each fibre it was given or refused, with its place on the path."""
         return [*self.noted, *enumerate(self.taken)]

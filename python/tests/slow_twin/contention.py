@@ -1,4 +1,4 @@
-"""What a node of the slow twin tries for a burst: a wavelength, and the steps of contention."""
+"""The steps of a node of the slow twin for a burst: a wavelength, and contention resolution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Fibre = tuple[int, int]
 
 
 class Contention:
-    """Ports, delay lines, and the search for a way out of a node."""
+    """Ports, delay lines, and the search for a path out of a node."""
 
     def __init__(self, network: Network, rules: Rules) -> None:
         self.network, self.rules = network, rules
@@ -116,31 +116,33 @@ class Contention:
     # Deflection.
 
     def deflected(self, now: int, burst: Burst, converts: bool) -> bool:
-        for way in self.detours(now, burst):
-            fibre = (way[0], way[1])
+        for path in self.detours(now, burst):
+            fibre = (path[0], path[1])
             if self.try_fibre(now, burst, fibre, burst.arrives, converts):
-                burst.way = burst.way[: burst.at] + way
+                burst.route = burst.route[: burst.at] + path
                 return True
         return False
 
     def detours(self, now: int, burst: Burst) -> list[Path]:
-        """Return the ways on over another fibre, the nearest first."""
+        """Return the paths over other fibres, the nearest first."""
         rules, here = self.rules, burst.here
         found: list[Path] = []
         for node in self.network.onward(here):
             if node == burst.next or (node != burst.egress and not self.network.switches[node]):
                 continue
-            ways = [(node,)] if node == burst.egress else self.network.ways(node, burst.egress)[:1]
-            for way in ways:
-                headers = len(way)
+            paths = (
+                [(node,)] if node == burst.egress else self.network.paths(node, burst.egress)[:1]
+            )
+            for path in paths:
+                headers = len(path)
                 ahead = headers * rules.processing + rules.switching
                 ahead += (headers - 1) * rules.header
                 if (
-                    here not in way
+                    here not in path
                     and burst.at + headers <= burst.planned + rules.hop_limit
                     and now + ahead <= burst.arrives
                 ):
-                    found.append((here, *way))
+                    found.append((here, *path))
         return sorted(found, key=self.network.rank)
 
     # Segmentation.
@@ -179,7 +181,7 @@ class Contention:
         return True
 
     def cut(self, now: int, fibre: Fibre, interval: Interval, end: int):
-        """Cut the tail of a burst; a trailer tells the nodes that hold something for it."""
+        """Cut the tail of a burst; a trailer reports it to the nodes that reserved for it."""
         interval.end = end
         burst = self.bursts[interval.burst]
         mine = [place for place, taken in enumerate(burst.taken) if taken.interval is interval]
@@ -193,7 +195,7 @@ class Contention:
             if burst.here == burst.egress:
                 self.landing(burst)
         if burst.at == place:
-            # Its header is still here, behind a queue, and tells the new length.
+            # Its header is still here, behind a queue, and has the new length.
             burst.hold = min(burst.hold, max(left, 1))
         elif self.rules.trailer:
             self.trail(now + self.rules.processing, burst, place, left)

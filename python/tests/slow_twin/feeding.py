@@ -125,7 +125,7 @@ def judge(scenario: dict[str, Any], **choices: Any) -> tuple[Counter[str], list[
     seen.update(row["cause"] for row in rows if row["fate"] == "lost")
     seen["bursts"] = len(rows)
     if twin.ties and found:
-        # What came first at that instant is not for the twin to say: the mesh is not judged.
+        # The twin cannot order events of that instant: the mesh is not judged.
         seen["tied"] = 1
         return seen, []
     return seen, found

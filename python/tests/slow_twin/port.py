@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Interval:
-    """What a burst holds, from `start` up to `end`, which is no longer part of it."""
+    """A reservation of a burst, from `start` up to `end`, which is no longer part of it."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Port:
         return max((one.end for one in self.held[wavelength]), default=0)
 
     def meets(self, wavelength: int, start: int, end: int) -> list[Interval]:
-        """Return what is in the way of a burst."""
+        """Return the reservations that overlap a burst."""
         return [one for one in self.held[wavelength] if one.start < end and start < one.end]
 
     def before(self, wavelength: int, start: int) -> int:

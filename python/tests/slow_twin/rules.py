@@ -1,4 +1,4 @@
-"""What the slow twin is told: the fields of a scenario, times in ps."""
+"""The input of the slow twin: the fields of a scenario, times in ps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Rules:
 
     @staticmethod
     def of(scenario: dict[str, Any]) -> Rules:
-        """Read a scenario; what it leaves out has the default of the reference."""
+        """Read a scenario; missing fields have the default of the reference."""
         signalling, core = scenario.get("signalling", {}), scenario.get("core", {})
         edge, lines = scenario.get("edge", {}), core.get("delay_lines", {})
         rate = number(scenario["network"].get("link_rate", "10 Gb/s"), PER_RATE)

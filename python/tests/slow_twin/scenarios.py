@@ -47,7 +47,7 @@ IN_TURN = {"network": {"routes_per_pair": 2, "route_choice": "round-robin"}}
 PACKETS = {"edge": {"assembly": "hybrid", "timer": "150 us", "size": "100 KB"}, "traffic": []}
 EVERYTHING = ["conversion", "delay-line", "deflection", "segmentation", "retransmission"]
 
-#: What each group of tests changes; every scheduler is tried with each.
+#: The changes of each group of tests; every scheduler is tried with each.
 FEATURES: dict[str, dict[str, Scenario]] = {
     "wavelengths": {
         "full": {},

@@ -15,7 +15,7 @@ from slow_twin.rules import Rules
 
 @dataclass
 class Arrival:
-    """What an engine run made: a burst, which is closed at an instant and offered to the core."""
+    """Input from an engine run: a burst, with the time when it is offered to the core."""
 
     number: int
     start: int
@@ -100,17 +100,17 @@ class Twin(Contention):
     def route(self, burst: Burst) -> Path:
         """Return the first of its routes, or each in turn."""
         pair = burst.start, burst.egress
-        ways = self.network.ways(*pair)[: self.rules.routes]
+        paths = self.network.paths(*pair)[: self.rules.routes]
         if self.rules.route_choice == "first":
-            return ways[0]
+            return paths[0]
         turn = self.turns.get(pair)
         if turn is None:
-            turn = self.network.first_turn(*pair, len(ways))
+            turn = self.network.first_turn(*pair, len(paths))
         self.turns[pair] = turn + 1
-        return ways[turn % len(ways)]
+        return paths[turn % len(paths)]
 
     def offset(self, burst: Burst) -> int:
-        rules, links = self.rules, len(burst.way) - 1
+        rules, links = self.rules, len(burst.route) - 1
         offset = rules.offset
         if offset is None:
             detour = rules.hop_limit if "deflection" in rules.contention else 0
@@ -119,15 +119,15 @@ class Twin(Contention):
             offset += rules.class_offsets[burst.group]
         if rules.protocol == "two-way":
             # The last node to be asked is the one before the egress.
-            offset += 2 * self.network.delay(burst.way[:-1])
+            offset += 2 * self.network.delay(burst.route[:-1])
         return offset
 
     def send(self, now: int, burst: Burst):
         rules = self.rules
         self.acts(now, burst.start, burst)
         burst.note_attempt()
-        burst.way = self.route(burst)
-        burst.planned, burst.at, burst.wavelength = len(burst.way) - 1, 0, None
+        burst.route = self.route(burst)
+        burst.planned, burst.at, burst.wavelength = len(burst.route) - 1, 0, None
         burst.taken, burst.hold = [], rules.hold(burst.size)
         burst.left = burst.hold
         offset = self.offset(burst)
@@ -165,7 +165,7 @@ class Twin(Contention):
         else:
             late = done + rules.switching > burst.arrives
         if rules.protocol == "two-way":
-            back = self.network.delay(burst.way[: burst.at + 1])
+            back = self.network.delay(burst.route[: burst.at + 1])
             late = late or (len(burst.taken) == burst.at and done + back > burst.leaves)
         if late and rules.protocol == "two-way":
             self.refuse(now, burst)
@@ -196,7 +196,7 @@ class Twin(Contention):
         header = self.rules.header
         return self.control[fibre].begin(done, header) + header + self.network.fibres[fibre][0]
 
-    # What becomes of it.
+    # The fate of a burst.
 
     def landing(self, burst: Burst):
         burst.arrived = burst.arrives + burst.left
@@ -214,7 +214,7 @@ class Twin(Contention):
             burst.fate, burst.cause, burst.lost, burst.node = "lost", "cut", now, burst.here
 
     def lose(self, now: int, burst: Burst, stops: str):
-        # What stops the header of a burst of which nothing is left took nothing from it.
+        # The header of a burst that was cut off entirely is stopped without a reservation.
         cause = stops if self.remains(burst, burst.left) else "cut"
         burst.fate, burst.cause, burst.lost, burst.node = "lost", cause, now, burst.here
         if burst.at:
@@ -228,19 +228,19 @@ class Twin(Contention):
             self.copies[burst.start] -= burst.size
 
     def refuse(self, now: int, burst: Burst):
-        """No step has found a way."""
-        rules, back = self.rules, self.network.delay(burst.way[: burst.at + 1])
-        told = now + rules.processing + back
+        """No step has found a path."""
+        rules, back = self.rules, self.network.delay(burst.route[: burst.at + 1])
+        shown = now + rules.processing + back
         if rules.protocol == "two-way":
             burst.noted.clear()
             burst.note_refusal()
             self.give_back(now + rules.processing, burst)
-            self.after(told, lambda now: self.refused(now, burst))
+            self.after(shown, lambda now: self.refused(now, burst))
         elif "retransmission" in rules.contention and burst.copy:
             if burst.attempts < rules.attempts:
                 burst.attempts += 1
                 burst.note_refusal()
-                self.after(told + rules.wait, lambda now: self.send(now, burst))
+                self.after(shown + rules.wait, lambda now: self.send(now, burst))
             else:
                 self.lose(now, burst, "contention")
         else:
@@ -272,15 +272,15 @@ class Twin(Contention):
 
     def trail(self, done: int, burst: Burst, place: int, left: int):
         """A trailer leaves the node of the fibre `place` of a burst for the next one."""
-        if place + 1 < len(burst.way) - 1:
-            there = self.sent(done, (burst.way[place], burst.way[place + 1]))
+        if place + 1 < len(burst.route) - 1:
+            there = self.sent(done, (burst.route[place], burst.route[place + 1]))
             self.after(there, lambda now: self.shorten(now, burst, place + 1, left))
 
     def shorten(self, now: int, burst: Burst, place: int, left: int):
         """A trailer is there: what the node holds for the tail is free again."""
         if burst.fate != "in-flight":
             return
-        self.acts(now, burst.way[place], burst)
+        self.acts(now, burst.route[place], burst)
         if place >= len(burst.taken):
             # The header still waits here, and goes on with what is left.
             burst.hold = min(burst.hold, max(left, 1))

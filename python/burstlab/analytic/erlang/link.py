@@ -20,7 +20,7 @@ Servers = Annotated[
 Seen = Annotated[
     Literal["arrivals", "time"],
     Argument(
-        "What the loss is a share of",
+        "The base of the loss ratio",
         note=(
             '"arrivals": of the bursts, those lost (call congestion). "time": of the time, that in '
             "which all wavelengths are taken and one would be lost (time congestion)."

@@ -85,11 +85,13 @@ Crowd = Annotated[
 Control = Annotated[
     bool, Argument("With DLCC: the edge router slows down as soon as it is notified")
 ]
-OpsAcks = Annotated[bool, Argument("Whether the edge router tells the source by ACKs of its own")]
+OpsAcks = Annotated[
+    bool, Argument("Whether the edge router notifies the source by ACKs of its own")
+]
 Free = Annotated[
     Literal["saw", "uniform"],
     Argument(
-        "What TCP leaves free",
+        "The rate that TCP leaves free",
         note=(
             '"saw", by the saw of its window, which (6) leaves: X uniform over [a, (C + a)/2], '
             'P(B|a) = (c - a)²/(c (C - a)). "uniform", over [0, c] as the integrals of (5) have '

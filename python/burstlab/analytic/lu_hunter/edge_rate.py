@@ -106,9 +106,7 @@ def cut(
 def settled_excess(
     excess: Annotated[
         ArrayLike,
-        Argument(
-            "What is too much before the first notification, e, in any unit of rate", at_least=0
-        ),
+        Argument("The excess rate before the first notification, e, in any unit", at_least=0),
     ],
     reading: AnyReading = "recommended",
 ) -> FloatArray:

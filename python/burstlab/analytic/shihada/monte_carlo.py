@@ -34,7 +34,7 @@ BACKOFF_MAX = 64
 Form = Annotated[
     str,
     Argument(
-        "What contention does",
+        "The effect of contention",
         words=("bare", "retransmission"),
         note='"bare": it loses the burst. "retransmission": the burst is sent again once.',
     ),
@@ -94,7 +94,7 @@ class RoundLevel:
 
 
 @declared(
-    "What was counted. The same arguments give the same numbers",
+    "The counts. The same arguments give the same numbers",
     f"{PAPER}; the rules of Vegas after Brakmo and Peterson 1995",
     seed="Seed of the random numbers.",
     p='With "retransmission" alone; at most pc, and by default pc².',

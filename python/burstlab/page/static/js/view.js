@@ -164,8 +164,8 @@ export class View {
   /** Lets another run of the study be chosen; it is made again. */
   describeStudy({ points, schemes, replications, chosen }) {
     element("study").hidden = false;
-    element("point").replaceChildren(...points.map(({ point, told }) => (
-      new Option(told ? `${point}: ${told}` : `${point}`, point)
+    element("point").replaceChildren(...points.map(({ point, told: set }) => (
+      new Option(set ? `${point}: ${set}` : `${point}`, point)
     )));
     element("scheme").replaceChildren(...schemes.map((scheme) => new Option(scheme, scheme)));
     const numbers = Array.from({ length: replications }, (_, n) => new Option(n, n));
