@@ -349,21 +349,4 @@ impl Ends for Flow {
     fn misses(&self) -> bool {
         !self.causes.is_empty()
     }
-
-    #[inline(always)]
-    fn repeats(&self) -> bool {
-        !self.near.repeated().is_below(self.far.receiver().next())
-    }
-
-    #[inline]
-    fn hears_nothing_twice(&self) -> bool {
-        let sender = self.near.sender();
-        sender.is_fast()
-            && sender.highest_acked().is_some_and(|acked| acked >= self.far.asked_again())
-    }
-
-    #[inline(always)]
-    fn timer(&self) -> Option<Time> {
-        self.near.sender().poll_timeout()
-    }
 }
