@@ -32,7 +32,7 @@ fn hold(
         let start = now + offset + jitter[k as usize % 4096];
         port.forget(now);
         match black_box(port.find(start, HOLD, all)) {
-            Some(wavelength) => port.reserve(wavelength, start, start + HOLD, k),
+            Some(wavelength) => port.reserve(wavelength, start, start + HOLD, k.into()),
             None => lost += 1,
         }
         lost

@@ -58,7 +58,7 @@ impl DelayLines {
     ///
     /// # Panics
     /// When it is not free.
-    pub fn take(&mut self, line: u32, start: Time, end: Time, owner: u64) {
+    pub fn take(&mut self, line: u32, start: Time, end: Time, owner: u128) {
         let channel = self.channel(line, start, end.since(start));
         let channel = channel.expect("a delay line is free where it is taken");
         self.entries[line as usize].reserve(channel, start, end, owner);
@@ -69,7 +69,7 @@ impl DelayLines {
     ///
     /// # Panics
     /// When `new_end` lies after its end.
-    pub fn shorten(&mut self, line: u32, start: Time, owner: u64, new_end: Time) -> bool {
+    pub fn shorten(&mut self, line: u32, start: Time, owner: u128, new_end: Time) -> bool {
         let entry = &mut self.entries[line as usize];
         (0..entry.wavelengths()).any(|channel| entry.shorten(channel, start, owner, new_end))
     }

@@ -39,7 +39,7 @@ fn run(scheduler: Scheduler, conversion: Conversion) -> Run {
         run.port.forget(now);
         let Some(wavelength) = run.port.find(start, hold, allowed) else { continue };
         let owner = run.granted.len() as u64;
-        run.port.reserve(wavelength, start, start + hold, owner);
+        run.port.reserve(wavelength, start, start + hold, owner.into());
         run.granted.push((wavelength, start, start + hold));
         if draw >> 56 < 32 {
             run.cut(owner - owner.min(draw >> 48 & 7), now, draw >> 32);
@@ -54,7 +54,7 @@ impl Run {
         let (wavelength, start, end) = &mut self.granted[owner as usize];
         let new_end = (*start + Span::from_ps(draw & 0x7f)).min(*end);
         let open = *start < *end && now < *end;
-        assert_eq!(self.port.shorten(*wavelength, *start, owner, new_end), open);
+        assert_eq!(self.port.shorten(*wavelength, *start, owner.into(), new_end), open);
         if open {
             *end = new_end;
         }

@@ -13,7 +13,7 @@ pub struct Reservation {
     /// When the last bit has passed; later than `start`.
     pub end: Time,
     /// Who reserved it: a number of the caller's.
-    pub owner: u64,
+    pub owner: u128,
 }
 
 impl Reservation {
@@ -142,7 +142,7 @@ impl Calendar {
     ///
     /// # Panics
     /// When `new_end` lies after its end.
-    pub(super) fn shorten(&mut self, start: Time, owner: u64, new_end: Time) -> bool {
+    pub(super) fn shorten(&mut self, start: Time, owner: u128, new_end: Time) -> bool {
         let index = self.ring.partition_point(|taken| taken.start < start);
         let Some(taken) = self.ring.get_mut(index) else { return false };
         if taken.start != start || taken.owner != owner {

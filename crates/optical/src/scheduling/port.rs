@@ -91,7 +91,7 @@ impl Port {
     ///
     /// # Panics
     /// When it is not free, `end` is not after `start`, or `start` is forgotten.
-    pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u64) {
+    pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u128) {
         assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
         self.changing(wavelength).reserve(Reservation { start, end, owner });
         self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
@@ -103,7 +103,7 @@ impl Port {
     ///
     /// # Panics
     /// When `new_end` lies after its end.
-    pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u64, new_end: Time) -> bool {
+    pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u128, new_end: Time) -> bool {
         let found = self.changing(wavelength).shorten(start, owner, new_end);
         self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
         found

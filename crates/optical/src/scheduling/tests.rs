@@ -66,7 +66,7 @@ impl Twin {
             .expect("some instant")
     }
 
-    fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u64) {
+    fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u128) {
         self.wavelengths[wavelength as usize].push(Reservation { start, end, owner });
     }
 
@@ -92,7 +92,7 @@ fn replay(scheduler: Scheduler, conversion: Conversion, wavelengths: u32, steps:
     let mut port = Port::new(wavelengths, scheduler);
     let mut twin = Twin::new(wavelengths, scheduler);
     let (mut now, mut origin) = (0, 0);
-    for (owner, &(what, ahead, length, pick)) in (0u64..).zip(steps) {
+    for (owner, &(what, ahead, length, pick)) in (0u128..).zip(steps) {
         let (start, hold) = (at(now + ahead), Span::from_ps(length));
         let wavelength = pick % wavelengths;
         match what {

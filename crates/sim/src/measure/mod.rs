@@ -24,8 +24,8 @@ mod surgery;
 mod windows;
 mod wlan;
 
+pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
-pub(crate) use columns::{NONE as NO_BURST, Rows};
 pub(crate) use completion::{Spread, Took, Transfer, slowdowns};
 pub(crate) use connections::{ConnectionRow, Connections, Samples};
 pub(crate) use digest::Digest;

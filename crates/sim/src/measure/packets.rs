@@ -111,6 +111,17 @@ table! {
     }
 }
 
+/// Stands in the column `burst` while that is open.
+const OPEN: u64 = NONE - 1;
+
+impl PacketTable {
+    /// Whether a row changes no more.
+    fn is_final(&self, place: usize) -> bool {
+        let known = self.kind[place] != DATA || self.acked_ps[place] != NONE;
+        known && self.fate[place] != IN_FLIGHT && self.burst[place] != OPEN
+    }
+}
+
 /// What the column `window_bytes` has of a window.
 fn advertised(window: Option<u32>) -> u64 {
     window.map_or(NONE, u64::from)
@@ -128,10 +139,10 @@ pub(crate) enum SentRow<'a> {
 
 /// The rows of packets.
 ///
-/// A row is final when its packet is delivered or lost and, of data, an ACK covers its segment,
-/// whichever transmission of it got through. SACK blocks are in a table of their own, as few ACKs
-/// have any: `packet` is the number of the ACK's row, from 0. So are ACKs on data packets, where
-/// there are any.
+/// A row is final when its packet is delivered or lost, its burst is closed and, of data, an ACK
+/// covers its segment, whichever transmission of it got through. SACK blocks are in a table of
+/// their own, as few ACKs have any: `packet` is the number of the ACK's row, from 0. So are ACKs on
+/// data packets, where there are any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packets {
     /// The mark counts the rows that are not final.
@@ -221,11 +232,24 @@ impl Packets {
         }
     }
 
-    /// The packet of `row` reaches the edge and joins burst `number`.
-    pub(super) fn joined(&mut self, row: u32, now: Time, number: u64) {
+    /// The packet of `row` reaches the edge and joins a burst, which is open.
+    pub(super) fn joined(&mut self, row: u32, now: Time) {
         let (chunk, place) = self.rows.at(row);
         chunk.rows.ingress_ps[place] = now.as_ps();
-        chunk.rows.burst[place] = number;
+        chunk.rows.burst[place] = OPEN;
+    }
+
+    /// The packet of `row` reaches the edge.
+    pub(super) fn reached(&mut self, row: u32, now: Time) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.ingress_ps[place] = now.as_ps();
+    }
+
+    /// The burst that the packet of `row` has joined is closed, and has this label.
+    pub(super) fn in_burst(&mut self, row: u32, label: u64) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.burst[place] = label;
+        chunk.mark -= u32::from(chunk.rows.is_final(place));
     }
 
     /// The burst that carries the packet of `row` leaves the ingress.
@@ -264,8 +288,7 @@ impl Packets {
         table.fate[place] = fate;
         table.cause[place] = cause;
         table.delivered_ps[place] = delivered_ps;
-        let known = table.kind[place] != DATA || table.acked_ps[place] != NONE;
-        chunk.mark -= u32::from(known);
+        chunk.mark -= u32::from(table.is_final(place));
     }
 
     /// An ACK covers all segments of `flow` below `next`.
@@ -274,7 +297,7 @@ impl Packets {
         unacked.take_below(flow, next, |row| {
             let (chunk, place) = rows.at(row);
             chunk.rows.acked_ps[place] = now.as_ps();
-            chunk.mark -= u32::from(chunk.rows.fate[place] != IN_FLIGHT);
+            chunk.mark -= u32::from(chunk.rows.is_final(place));
         });
     }
 
@@ -292,11 +315,7 @@ impl Packets {
     /// that waits a minute for its timer must not hold up what all others send meanwhile.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
         let done: Vec<Piece> = self.rows.drain(|&open| open == 0).collect();
-        let is_final = |table: &PacketTable, row: usize| {
-            let known = table.kind[row] != DATA || table.acked_ps[row] != NONE;
-            known && table.fate[row] != IN_FLIGHT
-        };
-        let early = self.rows.thin(|&open| open as usize, is_final);
+        let early = self.rows.thin(|&open| open as usize, PacketTable::is_final);
         let carried = self.carried.drain(|()| true);
         done.into_iter().chain(early).chain(self.sacks.drain(|()| true)).chain(carried)
     }
@@ -390,6 +409,21 @@ mod tests {
         let acked = chunk.rows().columns.into_iter().find(|column| column.0 == "acked_ps");
         let expected = Column::U64(vec![4, 6, NONE, 6]);
         assert_eq!(acked.map(|column| column.1), Some(expected), "both transmissions are covered");
+    }
+
+    #[test]
+    fn a_packet_that_a_script_loses_waits_for_the_label_of_its_burst() {
+        let mut packets = Packets::default();
+        packets.set_chunk(1);
+        let (row, at) = (sent(&mut packets, 7, 0), Time::from_ps);
+        packets.joined(row, at(2));
+        packets.lost(row, PacketCause::Scripted);
+        packets.acked(7, at(5), 1);
+        assert_eq!(packets.drain().count(), 0, "another copy got through, and the burst is open");
+        packets.in_burst(row, 4);
+        let chunk = packets.drain().next().expect("the row is final");
+        let burst = chunk.rows().columns.into_iter().find(|column| column.0 == "burst");
+        assert_eq!(burst.map(|column| column.1), Some(Column::U64(vec![4])));
     }
 
     #[test]

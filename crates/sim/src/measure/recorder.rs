@@ -305,11 +305,27 @@ impl Recorder {
         }
     }
 
-    /// The packet of `row` reaches the edge and joins burst `number`.
+    /// The packet of `row` reaches the edge; its burst has a label [later](Self::in_burst).
     #[inline]
-    pub(crate) fn joined(&mut self, row: u32, now: Time, number: u64) {
+    pub(crate) fn joined(&mut self, row: u32, now: Time) {
         if let Some(packets) = self.packets_with(row) {
-            packets.joined(row, now, number);
+            packets.joined(row, now);
+        }
+    }
+
+    /// The packet of `row` reaches the edge of a network without bursts.
+    #[inline]
+    pub(crate) fn reached(&mut self, row: u32, now: Time) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.reached(row, now);
+        }
+    }
+
+    /// The burst that the packet of `row` has joined is closed: its label.
+    #[inline]
+    pub(crate) fn in_burst(&mut self, row: u32, label: u64) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.in_burst(row, label);
         }
     }
 

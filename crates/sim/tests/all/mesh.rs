@@ -13,6 +13,43 @@ use crate::runs::columns::{codes, differing, integers, labels, table, wide};
 use crate::runs::stored::goes_on;
 use crate::runs::{ALL, BURSTS, a_clone_goes_on, are_same, numbers, run, simulation};
 
+/// Bursts of two ingresses: those of the first are open for longer.
+fn two_ingresses(edge: &Value) -> Output {
+    let scenario = json!({
+        "network": {"topology": "line", "nodes": 3, "link_rate": "50 Mb/s"},
+        "edge": edge,
+        "flows": [{"from": "1", "to": "3"}, {"from": "2", "to": "3", "count": 3}],
+        "run": {"duration": "433 ms"},
+    });
+    run(&scenario, 1, ALL)
+}
+
+#[test]
+fn bursts_are_numbered_in_the_order_in_which_they_are_closed() {
+    let output = two_ingresses(&json!({"assembly": "hybrid", "size": "9 KB", "timer": "3 ms"}));
+    let bursts = table(&output, "bursts");
+    let column = |name| integers(bursts, name);
+    let times = column("closed_ps").into_iter().zip(column("opened_ps"));
+    let mut all: Vec<(u64, (u64, u64))> = column("burst").into_iter().zip(times).collect();
+    all.sort_unstable();
+    let numbers: Vec<u64> = all.iter().map(|one| one.0).collect();
+    assert!(numbers.len() > 50 && numbers.iter().copied().eq(1..=numbers.len() as u64));
+    assert!(all.is_sorted_by_key(|one| one.1.0), "as they are closed");
+    assert!(!all.is_sorted_by_key(|one| one.1.1), "not as they are opened");
+}
+
+#[test]
+fn packets_that_wait_as_a_run_ends_are_in_bursts_beyond_all_others() {
+    let output = two_ingresses(&json!({"assembly": "timer", "timer": "40 ms"}));
+    let last = integers(table(&output, "bursts"), "burst").into_iter().max();
+    let joined = integers(table(&output, "packets"), "burst").into_iter();
+    let joined = joined.filter(|&burst| burst != u64::MAX);
+    let beyond: BTreeSet<u64> = joined.filter(|&burst| Some(burst) > last).collect();
+    let first = last.map_or(1, |last| last + 1);
+    assert!(beyond.len() > 1, "packets wait in queues of both ingresses");
+    assert!(beyond.iter().copied().eq(first..first + beyond.len() as u64), "{beyond:?}");
+}
+
 /// What nodes do, in any order.
 fn contention(two_way: bool) -> impl Strategy<Value = Vec<&'static str>> {
     let steps = match two_way {

@@ -32,15 +32,12 @@
 //! 12. A sender takes ACKs early while its application writes no more and the flow is not done. An
 //!     ACK that ends the flow may end the run, and is an event.
 //! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there.
-//! 14. When a segment is lost, its receiver is asked what it holds. In order, with nothing missing,
-//!     the answer differs only for a segment that is retransmitted and lost before the packet
-//!     comes. The sender retransmits at its timer, which runs now or is set by an ACK for at least
-//!     the shortest time-out. Before that the receiver may take data.
-//! 15. Vegas also retransmits by a clock of its own at a duplicate ACK. Its receiver takes data
-//!     early only while the sender is on the fast path, beyond all duplicate ACKs in flight.
-//! 16. Behind a gap, and with options, a list records the segments that were taken early. It
-//!     answers questions about these, so that the timer of the sender bounds nothing. With options
-//!     the list answers questions of messages about lost bursts too.
+//! 14. The truth about a loss depends on what the receiver holds. A list records the segments that
+//!     it took early, each with its time, and answers as if they were still in transit. So neither
+//!     a timer of the sender nor a message to it limits how early data in order are taken.
+//! 15. A receiver takes data in order early while no segment is missing and the flow is not done.
+//! 16. It takes data behind a gap early too, unless a segment from there on was retransmitted: that
+//!     transmission may be lost before the first one is taken.
 //!
 //! The network:
 //! 17. A packet is on its access link for at least the delay of the link. A packet that reaches an
@@ -65,7 +62,7 @@
 //!     early.
 
 use burstlab_optical::AssemblyPolicy;
-use burstlab_tcp::{Config, Listens, NakDelay, Variant};
+use burstlab_tcp::{Config, Listens, NakDelay};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -262,31 +259,15 @@ impl Lookahead {
         self.hosts(flow.rules(), message)
     }
 
-    /// Up to when data may be received that come in order, to a flow without options; `now` is the
-    /// time.
-    #[inline(always)]
-    pub(crate) fn data(&self, now: Time, flow: &impl Ends, message: NextMessage<'_>) -> Time {
-        let rules = flow.rules();
-        if flow.repeats() || flow.misses() || flow.is_done() {
-            return Time::ZERO;
-        }
-        if rules.event_driven || rules.retransmits_without_rto && !flow.hears_nothing_twice() {
-            return Time::ZERO;
-        }
-        let repeats = now.saturating_add(rules.shortest_rto);
-        let due = flow.timer().map_or(repeats, |due| due.min(repeats));
-        self.hosts(rules, message).min(due.before())
-    }
-
     /// Up to when data may be received that come behind a gap.
     #[inline(always)]
     pub(crate) fn data_behind(&self, flow: &impl Ends, message: NextMessage<'_>) -> Time {
         if flow.is_done() { Time::ZERO } else { self.hosts(flow.rules(), message) }
     }
 
-    /// Up to when data may be received that come in order, to a flow with options.
+    /// Up to when data may be received that come in order.
     #[inline(always)]
-    pub(crate) fn data_with_options(&self, flow: &impl Ends) -> Time {
+    pub(crate) fn data(&self, flow: &impl Ends) -> Time {
         let calm = !flow.misses() && !flow.is_done() && !flow.rules().event_driven;
         if calm { self.safe } else { Time::ZERO }
     }
@@ -336,12 +317,6 @@ pub(crate) trait Ends {
     fn writes_again(&self) -> bool;
     /// Whether a segment is lost that has not come since.
     fn misses(&self) -> bool;
-    /// Whether a segment that its receiver has not got was sent again.
-    fn repeats(&self) -> bool;
-    /// Whether duplicate ACKs that are under way say nothing to its sender.
-    fn hears_nothing_twice(&self) -> bool;
-    /// When the timer of its sender runs out.
-    fn timer(&self) -> Option<Time>;
 }
 
 /// What holds of the hosts of all flows of one entry of the scenario.
@@ -352,24 +327,12 @@ pub(crate) struct HostRules {
     /// The least time from the closing of a burst to the message about its loss, where the sender
     /// acts on that (11).
     loss_notice_delay: Option<Span>,
-    /// No time-out is shorter (14).
-    shortest_rto: Span,
-    /// Whether the sender repeats by a clock of its own too (15).
-    retransmits_without_rto: bool,
 }
 
 impl HostRules {
     /// Those of hosts with this configuration.
     pub(crate) fn new(config: &Config) -> Self {
-        Self {
-            event_driven: !config.send_jitter.is_zero(),
-            loss_notice_delay: None,
-            shortest_rto: match config.rto_fixed {
-                Span::ZERO => config.rto_min,
-                fixed => fixed,
-            },
-            retransmits_without_rto: config.variant == Variant::Vegas,
-        }
+        Self { event_driven: !config.send_jitter.is_zero(), loss_notice_delay: None }
     }
 
     /// The same where the sender listens to what becomes of its bursts.

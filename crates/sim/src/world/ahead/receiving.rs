@@ -60,7 +60,7 @@ impl Host<DataPacket> for Receiving<'_> {
     fn take(&mut self, coming: &TimedTrain<DataPacket>) -> u32 {
         let Self { now, until, flow, acks, answering, .. } = self;
         let taken = match self.coming {
-            Coming::InOrder => flow.far.receive_in_order(coming, *until, |acks| {
+            Coming::InOrder => flow.far.receive_in_order((*now, *until), coming, |acks| {
                 let first = AckPacket::plain(answering.index, acks.first, answering.size);
                 answering.send(&TimedTrain::of(acks, first));
             }),

@@ -91,9 +91,9 @@ impl Transit {
             return None;
         }
         let (coming, until) = if flow.far.receiver().has_options() {
-            (Coming::WithOptions, ahead.data_with_options(flow))
+            (Coming::WithOptions, ahead.data(flow))
         } else if flow.far.receiver().takes_fast(seq) {
-            (Coming::InOrder, ahead.data(now, flow, context.next_message(index)))
+            (Coming::InOrder, ahead.data(flow))
         } else {
             (Coming::Behind, ahead.data_behind(flow, context.next_message(index)))
         };
@@ -188,10 +188,10 @@ impl Transit {
         if !flow.far.receiver().takes_fast(packet.seq) {
             return false;
         }
-        let until = context.ahead.data(context.now, flow, context.next_message(index));
+        let times = (context.now, context.ahead.data(flow));
         let (mut next, size) = (None, flow.far.receiver().ack_size());
         let coming = TimedTrain::one(at, *packet);
-        if flow.far.receive_in_order(&coming, until, |acks| next = Some(acks.first)) == 0 {
+        if flow.far.receive_in_order(times, &coming, |acks| next = Some(acks.first)) == 0 {
             return false;
         }
         flow.may_have_all(at);

@@ -4,14 +4,15 @@
 use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
 
-use super::burst::{Closed, Fate, ScheduledLoss};
+use super::account::record_label;
+use super::burst::{BurstId, Closed, Fate, ScheduledLoss};
 use super::effects::{Effect, Landing};
 use super::fabric::Fabric;
 use super::fabric::contended::Contended;
 use super::fabric::exclusive::lost_here;
 use super::fate::Phase;
 use super::flows::Flows;
-use super::payload::BurstKind;
+use super::payload::{BurstKind, Payload};
 use super::plan::Plan;
 use super::runs::Runs;
 use super::scope::{Common, Scope};
@@ -22,7 +23,6 @@ use crate::world::ahead::policy::Lookahead;
 use crate::world::context::Context;
 use crate::world::events::BurstEvent;
 use crate::world::packet::{DataPacket, Packet, Parcel};
-use crate::world::surgery::Named;
 use crate::world::train::TimedTrain;
 
 /// Behind the edge nodes, while an event happens.
@@ -103,7 +103,7 @@ impl<'a> Beyond<'a> {
         let Common { plan, bursts, effects, .. } = &mut *self.scope.common;
         let burst = bursts.get_mut(slot);
         let node = plan.number_of(plan.node_at(burst, burst.hop));
-        let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
+        let loss = Loss { cause, burst: burst.label, node, port: 0, at: now };
         let payload = std::mem::take(&mut burst.payload);
         bursts.close(slot);
         effects.list.push(Effect::Lost(payload, loss, PacketCause::Burst));
@@ -148,7 +148,7 @@ impl<'a> Beyond<'a> {
     pub(super) fn land(&mut self, now: Time, slot: u32) {
         let Self { fabric, scope } = self;
         let burst = scope.common.bursts.get(slot);
-        if burst.number == 0 || burst.lands != now {
+        if burst.id == BurstId::NONE || burst.lands != now {
             return;
         }
         let nothing = burst.is_cut_to_nothing();
@@ -189,7 +189,10 @@ impl<'a> Beyond<'a> {
     fn fail_link(&mut self, now: Time, (slot, hop): (u32, usize)) {
         let burst = self.scope.common.bursts.get_mut(slot);
         // Its header is somewhere ahead, unless the landing is all that is left to come.
-        burst.stale_header = if burst.hop < burst.route.len() { burst.number } else { 0 };
+        burst.stale_header = match burst.hop < burst.route.len() {
+            true => burst.id,
+            false => BurstId::NONE,
+        };
         let cause = self.scope.cause_of(slot, LossCause::Failure);
         if !self.goes_beside(now, (slot, hop), cause) {
             let burst = self.scope.common.bursts.get_mut(slot);
@@ -225,16 +228,31 @@ impl Beyond<'_> {
         lost
     }
 
-    /// A burst of data is closed in which nothing is left that came to it.
-    pub(super) fn lost_all(&mut self) {
+    /// A burst of data from a node is closed in which nothing is left that came to it: these rows
+    /// of the trace.
+    pub(super) fn lost_all(&mut self, from: u32, killed: &[u32]) {
         self.scope.common.fates.pass(BurstKind::Data, 1);
+        self.label((from, &Payload::default(), killed));
     }
 
-    /// Takes a closed burst, and all that it carries. What the scenario prescribes is asked first,
-    /// as that numbers the burst among those of its kind. A burst that crosses a way of its own at
-    /// once never gets a slot.
+    /// A burst from a node is closed, with this in it and these packets lost before: its label.
+    #[inline]
+    fn label(&mut self, (from, payload, killed): (u32, &Payload, &[u32])) -> u64 {
+        let Common { plan, account, .. } = &mut *self.scope.common;
+        let label = account.labels.next(plan.rules.counter(from));
+        let recorder = &mut self.scope.context.recorder;
+        if recorder.traces_packets() {
+            record_label((label, payload, killed), recorder);
+        }
+        label
+    }
+
+    /// Takes a closed burst, and all that it carries, and gives it its label. The schedule of
+    /// losses is asked first, as that counts the burst among those of its kind. A burst that
+    /// crosses an exclusive path at once never gets a slot.
     #[inline]
     pub(super) fn take(&mut self, mut closed: Closed<'_>) {
+        let label = self.label((closed.ends.0, closed.payload, closed.killed));
         let Self { fabric, scope } = self;
         let (now, spaced, known) = (closed.at, closed.spaced, closed.prescribed.take());
         let scheduled_loss = known.unwrap_or_else(|| {
@@ -243,13 +261,13 @@ impl Beyond<'_> {
         });
         if let Fabric::Exclusive(fabric) = &mut **fabric
             && known.is_none()
-            && fabric.offer_ahead(&mut closed, scheduled_loss.is_some(), scope)
+            && fabric.offer_ahead((&mut closed, label), scheduled_loss.is_some(), scope)
         {
             return;
         }
         scope.context.works(closed.payload.trains());
         let Common { plan, flows, bursts, account, .. } = &mut *scope.common;
-        let slot = bursts.open(&mut closed);
+        let slot = bursts.open(&mut closed, label);
         let burst = bursts.get_mut(slot);
         burst.scheduled_loss = scheduled_loss;
         if closed.drawn {
@@ -263,31 +281,42 @@ impl Beyond<'_> {
         self.settle(slot, fate);
     }
 
-    /// Takes a packet that is a burst of its own, on this way, unless it is to be closed as any
-    /// other: then this is prescribed for it.
+    /// Takes a packet that is a burst of its own, from this node on this path, unless it is to be
+    /// closed as any other: then this is prescribed for it.
     #[inline]
     pub(super) fn take_alone(
         &mut self,
         at: Time,
-        burst: (usize, Named),
+        (way, from): (usize, u32),
         packet: Packet,
     ) -> Option<ScheduledLoss> {
-        self.fabric.exclusive().offer_alone(at, burst, packet, &mut self.scope)
+        let Common { plan, account, .. } = &*self.scope.common;
+        let counter = plan.rules.counter(from);
+        let burst = (counter, account.labels.given()[counter] + 1);
+        let prescribed =
+            self.fabric.exclusive().offer_alone(at, (way, burst), packet, &mut self.scope);
+        if prescribed.is_none() {
+            self.scope.common.account.labels.pass(counter, 1);
+        }
+        prescribed
     }
 
-    /// Takes such packets as far as they cross a way in step, behind so many bursts that were
-    /// numbered before; returns how many.
+    /// Takes such packets as far as they cross a path in step; returns how many.
     pub(super) fn take_in_step<P: Parcel>(
         &mut self,
         of: (usize, BurstKind),
-        numbered: Named,
+        from: u32,
         trains: &mut Vec<TimedTrain<P>>,
         landing: fn(&mut Landing) -> &mut Runs<P>,
     ) -> u64 {
         let Self { fabric, scope } = self;
+        let Common { plan, account, .. } = &*scope.common;
+        let counter = plan.rules.counter(from);
+        let labelled = (counter, account.labels.given()[counter]);
         let mut landed = std::mem::take(landing(&mut scope.common.effects.landing));
-        let taken = fabric.exclusive().offer_in_step(of, numbered, (trains, &mut landed), scope);
+        let taken = fabric.exclusive().offer_in_step(of, labelled, (trains, &mut landed), scope);
         *landing(&mut scope.common.effects.landing) = landed;
+        scope.common.account.labels.pass(counter, taken);
         taken
     }
 }

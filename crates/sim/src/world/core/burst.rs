@@ -13,10 +13,35 @@ use crate::world::train::Train;
 /// Where a burst is lost as the scenario prescribes, 0 at the ingress, and why.
 pub(super) type ScheduledLoss = Option<(usize, LossCause)>;
 
+/// Which burst it is: the ingress that sends it, and its ordinal among all that this ingress sends.
+/// No other node enters it. Users see the [label](Burst::label).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BurstId(u64);
+
+/// Bits of a [`BurstId`] that hold the ordinal, from 1: no run closes as many bursts.
+const ORDINAL_BITS: u32 = 40;
+
+impl BurstId {
+    /// Stands for no burst.
+    pub(super) const NONE: Self = Self(0);
+
+    /// Stands before the first burst of an ingress.
+    pub(super) fn before_first(ingress: u32) -> Self {
+        assert!(ingress < 1 << (u64::BITS - ORDINAL_BITS), "a network has fewer nodes");
+        Self(u64::from(ingress) << ORDINAL_BITS)
+    }
+
+    /// The burst that the ingress sends so many bursts later.
+    #[inline]
+    pub(super) fn after(self, bursts: u64) -> Self {
+        Self(self.0 + bursts)
+    }
+}
+
 /// A burst as an edge node closes it.
 #[derive(Debug)]
 pub(super) struct Closed<'a> {
-    pub(super) number: u64,
+    pub(super) id: BurstId,
     /// From which node it goes to which.
     pub(super) ends: (u32, u32),
     pub(super) class: u32,
@@ -33,6 +58,8 @@ pub(super) struct Closed<'a> {
     pub(super) payload: &'a mut Payload,
     /// Where packets leave spaced: how many had come before each of them.
     pub(super) spaced: &'a [u64],
+    /// Rows in the trace of packets that came to it and that a script lost.
+    pub(super) killed: &'a [u32],
     /// What the scenario prescribes for it, where that was asked already.
     pub(super) prescribed: Option<ScheduledLoss>,
 }
@@ -65,8 +92,11 @@ pub(super) struct Reservation {
 /// A burst between its closing and its end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct Burst {
-    /// Its number in the run, from 1; 0: the slot is free.
-    pub(super) number: u64,
+    /// [`BurstId::NONE`]: the slot is free.
+    pub(super) id: BurstId,
+    /// Its number for users: among all bursts that were closed, or on a path among those of its
+    /// direction. It decides nothing but the effect of surgery.
+    pub(super) label: u64,
     pub(super) kind: BurstKind,
     /// Its number among the bursts of its kind that its ingress sends, from 1; on a way of its own
     /// 0.
@@ -100,8 +130,8 @@ pub(in crate::world) struct Burst {
     /// How long it is, as far as it was not cut.
     pub(super) left: Span,
     pub(super) wavelength: u32,
-    /// The burst that was in its way where it was lost.
-    pub(super) blocker: Option<u64>,
+    /// The label of the burst that blocked it where it was lost; 0: none did.
+    pub(super) blocker: u64,
     /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
     pub(super) scheduled_loss: ScheduledLoss,
     /// What it holds, hop by hop.
@@ -117,8 +147,8 @@ pub(in crate::world) struct Burst {
     pub(super) link_down: bool,
     /// Whether it is lost where it was given a fibre before, and so at none that it asks for.
     pub(super) hit_by_failure: bool,
-    /// Its number, where it is lost, or spared, and its header is still to come to a node; else 0.
-    pub(super) stale_header: u64,
+    /// Which burst it is, where it is lost, or spared, and its header is still to come to a node.
+    pub(super) stale_header: BurstId,
     /// Whether surgery spares it: it is on its path and takes no wavelength.
     pub(super) beside: bool,
     /// When its last bit reaches the egress, once all is reserved.
@@ -128,9 +158,14 @@ pub(in crate::world) struct Burst {
 /// Bits of a [`Burst::owner`] that name the slot.
 const SLOT_BITS: u32 = 24;
 
-/// The slot and the number of the burst that owns a reservation.
-pub(super) fn owner_of(owner: u64) -> (u32, u64) {
-    ((owner & ((1 << SLOT_BITS) - 1)) as u32, owner >> SLOT_BITS)
+/// The slot and the identity of the burst that owns a reservation.
+pub(super) fn owner_of(owner: u128) -> (u32, BurstId) {
+    ((owner & ((1 << SLOT_BITS) - 1)) as u32, BurstId((owner >> u64::BITS) as u64))
+}
+
+/// The label of the burst that owns a reservation, which may be gone by now.
+pub(super) fn label_of(owner: u128) -> u64 {
+    owner as u64 >> SLOT_BITS
 }
 
 impl Reservation {
@@ -148,9 +183,10 @@ impl Burst {
         stream.of(u64::from(self.from)).uniforms(ordinal * below + nth)[0]
     }
 
-    /// What its reservations are marked with.
-    pub(super) fn owner(&self, slot: u32) -> u64 {
-        self.number << SLOT_BITS | u64::from(slot)
+    /// The mark of its reservations: its identity, and for the trace its label.
+    pub(super) fn owner(&self, slot: u32) -> u128 {
+        let place = self.label << SLOT_BITS | u64::from(slot);
+        u128::from(self.id.0) << u64::BITS | u128::from(place)
     }
 
     /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
@@ -210,7 +246,7 @@ impl Bursts {
     /// A slot with a closed burst: what it carries is moved there, and its queue is left with room
     /// for as much.
     #[inline]
-    pub(super) fn open(&mut self, closed: &mut Closed<'_>) -> u32 {
+    pub(super) fn open(&mut self, closed: &mut Closed<'_>, label: u64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Burst::default());
             assert!(self.slots.len() < 1 << SLOT_BITS, "a mesh has fewer bursts under way");
@@ -224,7 +260,7 @@ impl Bursts {
             closed.payload.acks = self.spare_acks.pop().unwrap_or_default();
         }
         let burst = &mut self.slots[slot as usize];
-        burst.number = closed.number;
+        (burst.id, burst.label) = (closed.id, label);
         (burst.kind, burst.class, burst.route_index) =
             (closed.kind, closed.class, closed.route_index);
         (burst.from, burst.to) = closed.ends;
@@ -244,23 +280,23 @@ impl Bursts {
         reservations.clear();
         let stale_header = burst.stale_header;
         *burst = Burst { route, reservations, stale_header, ..Burst::default() };
-        if stale_header == 0 {
+        if stale_header == BurstId::NONE {
             self.free.push(slot);
         }
         self.reuse(payload);
     }
 
-    /// The header of the burst in a slot comes to a node; returns whether that burst, of this
-    /// number where it is known, goes by its header no more. If it is gone, nothing more comes for
+    /// The header of the burst in a slot comes to a node; returns whether that burst, which is this
+    /// one where that is known, goes by its header no more. If it is gone, nothing more comes for
     /// the slot, and it is free.
     #[inline]
-    pub(super) fn drop_stale_header(&mut self, slot: u32, number: Option<u64>) -> bool {
+    pub(super) fn drop_stale_header(&mut self, slot: u32, id: Option<BurstId>) -> bool {
         let burst = &mut self.slots[slot as usize];
         let stale_header = burst.stale_header;
-        let idle = stale_header != 0 && number.is_none_or(|number| number == stale_header);
+        let idle = stale_header != BurstId::NONE && id.is_none_or(|id| id == stale_header);
         if idle {
-            burst.stale_header = 0;
-            if burst.number != stale_header {
+            burst.stale_header = BurstId::NONE;
+            if burst.id != stale_header {
                 self.free.push(slot);
             }
         }
@@ -294,10 +330,10 @@ impl Bursts {
         &mut self.slots[slot as usize]
     }
 
-    /// Whether `slot` holds burst `number`.
+    /// Whether `slot` holds this burst.
     #[inline]
-    pub(super) fn is(&self, slot: u32, number: u64) -> bool {
-        self.slots[slot as usize].number == number
+    pub(super) fn is(&self, slot: u32, id: BurstId) -> bool {
+        self.slots[slot as usize].id == id
     }
 
     pub(super) fn live(&self) -> impl Iterator<Item = &Burst> {
@@ -306,6 +342,22 @@ impl Bursts {
 
     /// Those that are under way, with their slots.
     pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Burst)> {
-        (0..).zip(&self.slots).filter(|(_, burst)| burst.number != 0)
+        (0..).zip(&self.slots).filter(|(_, burst)| burst.id != BurstId::NONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reservation_says_whose_it_is_where_that_is_kept_and_what_users_call_it() {
+        let id = BurstId::before_first(7).after(3);
+        let burst = Burst { id, label: 4711, ..Burst::default() };
+        let owner = burst.owner(12);
+        assert_eq!((owner_of(owner), label_of(owner)), ((12, id), 4711));
+        let other = BurstId::before_first(6).after(3);
+        assert_ne!(id, other, "ordinals are those of an ingress");
+        assert_ne!(BurstId::before_first(0).after(1), BurstId::NONE);
     }
 }

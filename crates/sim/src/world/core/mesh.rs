@@ -119,7 +119,7 @@ impl Mesh {
     /// Traces what is in queues and bursts at the end of the run.
     fn record_rest(&self, now: Time, recorder: &mut Recorder) {
         let Common { plan, bursts, account, .. } = &self.common;
-        self.edges.record_waiting(now, recorder);
+        self.edges.record_waiting(now, (&plan.rules, account.labels), recorder);
         account.record_rest(plan, bursts, recorder);
     }
 }
@@ -210,11 +210,12 @@ impl Network for Mesh {
     }
 
     fn numbered(&self) -> [u64; 2] {
-        self.edges.numbered()
+        self.common.account.labels.given()
     }
 
     fn is_before(&self, surgery: &Surgery) -> bool {
-        surgery.named().all(|(way, burst)| self.edges.is_before(way, burst))
+        let given = self.numbered();
+        surgery.named().all(|(way, burst)| burst.unwrap_or(1) > given[way])
     }
 
     fn totals(&self, under_way: &UnderWay) -> Totals {

@@ -84,9 +84,9 @@ impl Plan {
         self.fibres.signal_back(&burst.route[..hops], sent)
     }
 
-    /// What a burst is called.
+    /// The name of a burst in surgery.
     #[inline]
     pub(super) fn named(&self, burst: &Burst) -> Named {
-        (self.rules.counter(burst.from), burst.number)
+        (self.rules.counter(burst.from), burst.label)
     }
 }

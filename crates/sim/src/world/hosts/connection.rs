@@ -2,10 +2,18 @@
 //!
 //! `Near` is the sender's end, `Far` the receiver's end. Each acts only on its own packets and
 //! timers. The truth about losses is here, between them; a sender learns it only with the detector
-//! `"oracle"`. A host that is ahead of the clock has its packets' times, not the clock's. Therefore
-//! `lose` asks whether the receiver has taken a segment by the time of the loss, or at which later
-//! time it does. A segment that arrives later counts as missing until then; `settle` removes it
-//! when that time comes.
+//! `"oracle"`, which the world notifies. `lose` keeps the sender's side of a loss: a later
+//! transmission may be in flight. Before the truth is asked for, `settle` asks the receiver whether
+//! an earlier one has come. A receiver that is ahead of the clock answers by the times of packets.
+//!
+//! Three questions still join the ends while a run goes on:
+//! - How far may a receiver be ahead of the clock (`Ends`, [`Flow::takes_behind`])? It asks whether
+//!   the sender is done, or has retransmitted a segment. Without the question, the bound would have
+//!   to be the least time that a packet takes from the sender.
+//! - Have all data come ([`Flow::may_have_all`])? The sender knows the lengths of its segments.
+//!   Without the question, a packet would have to carry its offset in bytes.
+//! - Is anything still to come ([`Flow::settled`])? The answer ends a drain and frees a slot.
+//!   Without the question, each end would have to report its counts to the world.
 
 mod achieved;
 mod alarm;
@@ -103,9 +111,9 @@ pub(in crate::world) struct Flow {
     /// [`tally`](Self::tally) has all.
     pub(in crate::world) counted: Tally,
     pub(in crate::world) causes: Causes,
-    /// Segments that are lost and that an earlier transmission, taken ahead of the clock, brings;
-    /// and when it does.
-    later: Vec<(Time, u64)>,
+    /// Segments among these that the receiver was not asked for yet, and when they were lost: an
+    /// earlier transmission may have brought them or, taken ahead of the clock, is yet to.
+    unjoined: Vec<(u64, Time)>,
     /// What its packets carry besides, if they do.
     pub(in crate::world) carried: Option<Box<CarriedOptions>>,
     /// The other direction of its connection, if that has data too.
@@ -138,7 +146,7 @@ impl Flow {
             stack: None,
             counted: Tally::default(),
             causes: Causes::default(),
-            later: Vec::new(),
+            unjoined: Vec::new(),
             duplex: None,
             carried: (kind.config.variant == Variant::Linux).then(Box::default),
             before: Before::default(),
@@ -150,7 +158,7 @@ impl Flow {
         self.demand = None;
         self.vacant = true;
         self.causes = Causes::default();
-        self.later.clear();
+        self.unjoined.clear();
         self.near.forget();
         self.far.forget();
     }
@@ -196,13 +204,12 @@ impl Flow {
         if self.stack.as_mut().is_some_and(|stack| !stack.lose(seq)) {
             return;
         }
-        // A later transmission may be under way, or lost for a reason of its own; and an earlier
-        // one may have arrived: then nothing is missing.
+        // A later transmission may be under way, or lost for a reason of its own. Whether an
+        // earlier one has arrived, the receiver is asked as the truth is: see `settle`.
         let latest = self.near.repeated().transmissions(seq).min(u32::from(u16::MAX));
-        let there = self.far.has_from(loss.at, seq);
-        if nth >= latest && there.is_none_or(|at| at > loss.at) {
+        if nth >= latest {
             self.causes.lost(seq, loss);
-            self.later.extend(there.map(|at| (at, seq)));
+            self.unjoined.push((seq, loss.at));
         }
     }
 
@@ -299,15 +306,26 @@ impl Flow {
         packet.nth == 1 && options.is_some() && self.far.receiver().takes_full_fast(packet.seq)
     }
 
-    /// The time is `now`, at which something happens to its hosts.
+    /// The time is `now`, at which something happens to its hosts, and the truth may be asked for:
+    /// joins the losses with the segments that have come by now.
     #[inline]
     pub(super) fn settle(&mut self, now: Time) {
-        if !self.later.is_empty() {
-            let causes = &mut self.causes;
-            self.later.extract_if(.., |&mut (at, _)| at <= now).for_each(|(_, seq)| {
-                causes.found(seq);
-            });
+        if !self.unjoined.is_empty() {
+            self.join(now);
         }
+    }
+
+    #[inline(never)]
+    fn join(&mut self, now: Time) {
+        let Self { far, causes, unjoined, .. } = self;
+        unjoined.retain(|&(seq, lost)| match far.has_from(now, seq) {
+            None => false,
+            Some(at) if at > now.max(lost) => true,
+            Some(_) => {
+                causes.found(seq);
+                false
+            }
+        });
     }
 }
 
@@ -330,22 +348,5 @@ impl Ends for Flow {
     #[inline(always)]
     fn misses(&self) -> bool {
         !self.causes.is_empty()
-    }
-
-    #[inline(always)]
-    fn repeats(&self) -> bool {
-        !self.near.repeated().is_below(self.far.receiver().next())
-    }
-
-    #[inline]
-    fn hears_nothing_twice(&self) -> bool {
-        let sender = self.near.sender();
-        sender.is_fast()
-            && sender.highest_acked().is_some_and(|acked| acked >= self.far.asked_again())
-    }
-
-    #[inline(always)]
-    fn timer(&self) -> Option<Time> {
-        self.near.sender().poll_timeout()
     }
 }

@@ -26,7 +26,7 @@ impl Account {
         context.works(burst.payload.trains());
         self.count_end(burst, lost, plan.rules.batched);
         if lost.is_some() {
-            context.digest.add(now, 5, burst.number);
+            context.digest.add(now, 5, burst.label);
         }
         let link = burst.route.get(burst.hop).copied().filter(|_| !burst.hit_by_failure);
         if plan.rules.control {
@@ -97,7 +97,7 @@ impl Account {
         if !plan.rules.control {
             return;
         }
-        let number = burst.number;
+        let number = burst.label;
         for (hop, reservation) in burst.reservations.iter().enumerate() {
             recorder.hop(&HopRow {
                 burst: number,
@@ -116,7 +116,7 @@ impl Account {
 
     /// Adds the fibre that a burst asks for in vain to the trace.
     pub(crate) fn record_refusal(&self, plan: &Plan, burst: &Burst, recorder: &mut Recorder) {
-        let (number, hop) = (burst.number, burst.hop);
+        let (number, hop) = (burst.label, burst.hop);
         let Some(&link) = burst.route.get(hop) else { return };
         let (ends, departs, length) = (plan.joined_by(link), burst.arrives, burst.left);
         recorder.hop(&HopRow { burst: number, hop, ends, held: None, departs, length });
@@ -130,13 +130,13 @@ pub(super) fn row(plan: &Plan, burst: &Burst, end: Option<(Time, Option<LossCaus
     // On a path the kind of a burst says where it goes, but with data in both directions.
     let named = plan.rules.control || plan.rules.both_ways;
     BurstRow {
-        number: burst.number,
+        number: burst.label,
         kind: burst.kind as u8,
         class: burst.class,
         ends: if named { (burst.from + 1, burst.to + 1) } else { (0, 0) },
         hops: burst.planned as u32,
         attempts: burst.attempts,
-        rival: burst.blocker,
+        rival: (burst.blocker > 0).then_some(burst.blocker),
         packets: burst.packets as usize,
         bytes: burst.bytes,
         load: burst.load,

@@ -4,6 +4,7 @@
 mod census;
 mod counts;
 mod ended;
+mod labels;
 mod notify;
 mod occupied;
 mod report;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use self::census::Census;
 use self::counts::MeasuredNetwork;
 pub(in crate::world) use self::counts::{BatchCounts, BurstCounts};
+pub(super) use self::labels::{Labels, record_label};
 pub(super) use self::notify::Passage;
 use self::occupied::Looked;
 use super::burst::Burst;
@@ -39,6 +41,7 @@ pub(super) struct Account {
     measured_from: Time,
     looked: Looked,
     census: Census,
+    pub(super) labels: Labels,
     /// Whether a sender listens to what becomes of its bursts, and whether to more than losses.
     reports: bool,
     tells: bool,
@@ -55,6 +58,7 @@ impl Account {
             measured_from: Time::ZERO,
             looked: Looked::default(),
             census: Census::default(),
+            labels: Labels::default(),
             reports: resolved.listens(),
             tells: resolved.is_told_of_all(),
         }

@@ -64,7 +64,7 @@ fn tell_senders(
     context: &mut Context,
 ) {
     let desk = NoticeDesk::of_route(plan, &burst.route, burst.hop);
-    desk.notify(burst.number, &burst.payload, passage, flows, context);
+    desk.notify(burst.label, &burst.payload, passage, flows, context);
 }
 
 /// The edge and core nodes as far as they write to senders: who is told what, and when.

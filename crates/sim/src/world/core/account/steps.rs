@@ -62,7 +62,7 @@ impl Account {
         steps.packets_cut += packets;
         steps.bytes_cut += bytes;
         let (step, ends, cut) = (Step::Cut, (node, 0), (packets as u32, bytes));
-        let (burst, wait) = (burst.number, Span::ZERO);
+        let (burst, wait) = (burst.label, Span::ZERO);
         recorder.step(&StepRow { now, burst, step, ends, wait, cut });
     }
 
@@ -90,7 +90,7 @@ fn trace_step(
 ) {
     let node = plan.node_at(burst, burst.hop) + 1;
     let ends = link.map_or((node, 0), |link| plan.joined_by(link));
-    recorder.step(&StepRow { now, burst: burst.number, step, ends, wait, cut: (0, 0) });
+    recorder.step(&StepRow { now, burst: burst.label, step, ends, wait, cut: (0, 0) });
 }
 
 /// What a burst is counted among.

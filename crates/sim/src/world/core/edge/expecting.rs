@@ -170,14 +170,10 @@ impl Edges {
     /// What enters a queue before `until` is in its burst, which is about to be closed.
     #[inline]
     pub(super) fn gather(&mut self, until: Entry, queue: usize, context: &mut Context) {
-        if self.queues[queue].number == 0 {
-            self.queues[queue].number = self.next_number(self.queues[queue].ends.0);
-        }
-        let place = &mut self.queues[queue];
+        let (place, entering) = (&mut self.queues[queue], &mut self.entering);
         let opened = place.opens();
-        let (number, entering) = (place.number, &mut self.entering);
         let (payload, announced) = (&mut place.payload, &mut place.announced);
-        let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
+        let mut enter = |at: Time, row: u32| context.recorder.joined(row, at);
         let (bytes, data) =
             take(&mut announced.data, &mut payload.data, entering, until, |at, packet| {
                 enter(at, packet.row);
@@ -206,21 +202,20 @@ impl Edges {
         out.context().stale += u64::from(!self.queues[queue].awaits(entry));
         // Of a packet that is too much for a burst, and enough for one of its own, three times.
         while self.queues[queue].awaits(entry) {
-            if self.queues[queue].number == 0 {
-                self.open(entry, queue, out.context());
-            } else if let Some(filling) = &self.queues[queue].filling {
+            let Some(filling) = &self.queues[queue].filling else { return };
+            if filling.is_open {
                 let end = filling.end(entry);
                 self.gather(end, queue, out.context());
                 self.close(now, queue, out);
+            } else {
+                self.open(entry, queue, out.context());
             }
         }
     }
 
     /// A packet opens the burst of a queue.
     fn open(&mut self, entry: Entry, queue: usize, context: &mut Context) {
-        let number = self.next_number(self.queues[queue].ends.0);
         let place = &mut self.queues[queue];
-        place.number = number;
         let Some(filling) = &mut place.filling else { return };
         filling.open(entry.0, &place.announced);
         if filling.awaited != Some(entry) {

@@ -1,7 +1,6 @@
 //! Queues of a mesh that a size closes, if no timer does before. What enters them is announced, and
-//! two packets of a burst are events: the one that opens it, as bursts are numbered in the order in
-//! which they are opened, and the one that completes it. That one is looked for only once as much
-//! is announced as completes the burst.
+//! two packets of a burst are events: the one that opens it, from which its timer runs, and the one
+//! that completes it. That one is looked for only once as much is announced as completes the burst.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +25,8 @@ pub(super) struct Filling {
     at_most: bool,
     /// The time from its first packet after which it is closed.
     timer: Span,
-    /// When that is.
+    /// Whether a burst is open, and when it is closed at the latest.
+    pub(super) is_open: bool,
     pub(super) due: Time,
     /// The packet that opens the next burst, or completes the open one, if it is announced.
     pub(super) awaited: Option<Entry>,
@@ -50,6 +50,7 @@ impl Filling {
             size: size.get(),
             at_most: assembler.holds_at_most(),
             timer,
+            is_open: false,
             due: Time::MAX,
             awaited: None,
             missing: 0,
@@ -66,7 +67,7 @@ impl Filling {
 
     /// A burst is opened at `now`; these packets are `announced`, the one that opens it too.
     pub(super) fn open(&mut self, now: Time, announced: &Announced) {
-        self.due = now.saturating_add(self.timer);
+        (self.is_open, self.due) = (true, now.saturating_add(self.timer));
         let data: u64 = announced.data.iter().map(|coming| coming.bytes_before(self.due)).sum();
         let acks: u64 = announced.acks.iter().map(|coming| coming.bytes_before(self.due)).sum();
         self.missing = self.size.saturating_sub(data + acks);

@@ -71,7 +71,7 @@ impl Edges {
 
     /// A packet enters a queue; returns whether the burst is complete.
     fn load(&mut self, at: Time, queue: usize, packet: Packet, context: &mut Context) -> bool {
-        self.number(at, queue, packet.row(), context);
+        context.recorder.joined(packet.row(), at);
         let place = &mut self.queues[queue];
         match packet {
             Packet::Data(packet) => load(&mut place.payload.data, packet, self.rules.trains),
@@ -83,24 +83,23 @@ impl Edges {
     /// Packets that are bursts of their own set out: those in step at once, the others packet by
     /// packet.
     fn pass(&mut self, queue: usize, due: &mut Due, out: &mut Beyond<'_>) {
-        let place = &self.queues[queue];
-        let (way, counter) = (place.way as usize, self.counter(place.ends.0));
-        let numbered = (counter, self.numbered[counter]);
+        let (way, from) = (self.queues[queue].way as usize, self.queues[queue].ends.0);
         if due.data.is_empty() {
             let (of, trains) = ((way, BurstKind::Ack), &mut due.acks);
-            self.numbered[counter] +=
-                out.take_in_step(of, numbered, trains, |landing| &mut landing.acks);
+            let taken = out.take_in_step(of, from, trains, |landing| &mut landing.acks);
+            self.count(from, taken);
         } else if due.acks.is_empty() {
             let (of, trains) = ((way, BurstKind::Data), &mut due.data);
-            self.numbered[counter] +=
-                out.take_in_step(of, numbered, trains, |landing| &mut landing.data);
+            let taken = out.take_in_step(of, from, trains, |landing| &mut landing.data);
+            self.count(from, taken);
         }
         due.sort();
         while let Some((at, packet)) = due.next() {
             // It may be ahead of the clock.
-            let burst = (counter, self.numbered[counter] + 1);
-            match out.take_alone(at, (way, burst), packet) {
-                None => self.numbered[counter] += 1,
+            match out.take_alone(at, (way, from), packet) {
+                None => {
+                    self.count(from, 1);
+                }
                 prescribed => {
                     self.load(at, queue, packet, out.context());
                     self.close_as(at, queue, prescribed, out);

@@ -25,11 +25,13 @@ use self::due::Due;
 use self::filling::Filling;
 use self::queue::Queue;
 use self::rules::EdgeRules;
+use super::account::{Labels, record_label};
 use super::beyond::Beyond;
-use super::burst::{Closed, ScheduledLoss};
+use super::burst::{BurstId, Closed, ScheduledLoss};
 use super::flows::Address;
 use super::payload::{BurstKind, Payload};
 use super::plan::Plan;
+use super::rules::Rules;
 use super::sites::Sites;
 use super::under_way::UnderWay;
 use crate::measure::{Occupancy, Recorder, Waiting};
@@ -86,8 +88,8 @@ pub(super) struct Edges {
     background: Vec<Background>,
     /// Queues that batches enter.
     fed: Vec<u32>,
-    /// Bursts numbered so far; on a path those of each direction by themselves.
-    numbered: [u64; 2],
+    /// By node, the last burst that it closed.
+    closed: Vec<BurstId>,
 }
 
 /// Trains that a queue of a path has room for from the beginning.
@@ -105,7 +107,7 @@ impl Edges {
     ) -> Self {
         let rules = EdgeRules::new(resolved, &plan.rules);
         ahead.announce(resolved, &rules.queues());
-        let sites = Sites::of(&plan.graph);
+        let (sites, nodes) = (Sites::of(&plan.graph), 0..plan.graph.nodes.len() as u32);
         let mut edges = Self {
             due: Due::default(),
             places: places(&rules, sites.pairs()),
@@ -117,7 +119,7 @@ impl Edges {
             choices: random.stream("routes"),
             background: background::sources(resolved, &plan.graph, plan.rules.rate, random),
             fed: Vec::new(),
-            numbered: [0; 2],
+            closed: nodes.map(BurstId::before_first).collect(),
             rules,
         };
         edges.attach_batches(resolved, random, (plan, ahead));
@@ -155,7 +157,7 @@ impl Edges {
         }
         // On a path it is lost in the queue, as in the traces of ns-2, and in a mesh before.
         if !(killed && self.rules.control) {
-            self.number(now, queue, packet.row, out.context());
+            out.context().recorder.joined(packet.row, now);
         }
         if self.rules.spaces() {
             self.queues[queue].space(killed);
@@ -164,6 +166,7 @@ impl Edges {
             self.queues[queue].payload.data.push(Train::one(packet));
             self.joined(now, queue, packet.bytes(), out);
         } else if !self.rules.control {
+            self.queues[queue].kills(packet.row);
             self.opens_in_vain(now, queue, out);
         }
     }
@@ -183,7 +186,7 @@ impl Edges {
             return;
         }
         self.make_room(now, queue, packet.bytes(), out);
-        self.number(now, queue, packet.row, out.context());
+        out.context().recorder.joined(packet.row, now);
         self.queues[queue].payload.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), out);
     }
@@ -194,7 +197,7 @@ impl Edges {
         let (flows, rules) = out.parts();
         let queue = self.ack_queue(packet.flow, flows, rules);
         self.make_room(now, queue, packet.bytes(), out);
-        self.number(now, queue, packet.row, out.context());
+        out.context().recorder.joined(packet.row, now);
         self.queues[queue].payload.acks.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), out);
     }
@@ -205,7 +208,7 @@ impl Edges {
         let (ends, class) = self.background[source as usize].describe();
         self.await_source(source as usize, out.context());
         let drawn = Closed {
-            number: self.next_number(ends.0),
+            id: self.count(ends.0, 1),
             ends,
             class,
             route_index: 0,
@@ -217,6 +220,7 @@ impl Edges {
             drawn: true,
             payload: &mut Payload::default(),
             spaced: &[],
+            killed: &[],
             prescribed: Some(None),
         };
         out.take(drawn);
@@ -316,27 +320,12 @@ impl Edges {
         (share * plan.routes.of(ends.0, ends.1).len() as f64) as u32
     }
 
-    /// Which count of bursts those from a node belong to.
+    /// A node closes so many bursts: the last of them.
     #[inline]
-    fn counter(&self, from: u32) -> usize {
-        usize::from(!self.rules.control && !self.rules.both_ways && from > 0)
-    }
-
-    /// The number of the next burst from a node.
-    #[inline]
-    fn next_number(&mut self, from: u32) -> u64 {
-        let counter = self.counter(from);
-        self.numbered[counter] += 1;
-        self.numbered[counter]
-    }
-
-    /// A packet enters a queue: numbers the burst it opens.
-    #[inline]
-    fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
-        if self.queues[queue].number == 0 {
-            self.queues[queue].number = self.next_number(self.queues[queue].ends.0);
-        }
-        context.recorder.joined(row, now, self.queues[queue].number);
+    fn count(&mut self, from: u32, bursts: u64) -> BurstId {
+        let last = &mut self.closed[from as usize];
+        *last = last.after(bursts);
+        *last
     }
 
     /// A packet has entered a queue: closes the burst, or starts its timer.
@@ -363,8 +352,10 @@ impl Edges {
         let place = &mut self.queues[queue];
         if place.assembler.policy() == AssemblyPolicy::None {
             // It was a burst of its own.
-            place.number = 0;
-            out.lost_all();
+            let from = place.ends.0;
+            out.lost_all(from, &place.killed);
+            place.killed.clear();
+            self.count(from, 1);
             return;
         }
         let idle = place.assembler.poll_timeout().is_none();
@@ -407,40 +398,36 @@ impl Edges {
         prescribed: Option<ScheduledLoss>,
         out: &mut Beyond<'_>,
     ) {
-        if self.queues[queue].number == 0 {
-            self.queues[queue].number = self.next_number(self.queues[queue].ends.0);
-        }
+        let id = self.count(self.queues[queue].ends.0, 1);
         let place = &mut self.queues[queue];
         let closed = place.assembler.close(&mut Vec::new());
         if place.payload.is_empty() && !self.rules.control {
             // A script lost all of it.
-            out.lost_all();
+            out.lost_all(place.ends.0, &place.killed);
         } else {
-            out.take(place.as_closed(now, &closed, prescribed));
+            out.take(place.as_closed((now, id), &closed, prescribed));
         }
         place.left();
     }
 
-    /// Bursts numbered so far, each way.
-    pub(super) fn numbered(&self) -> [u64; 2] {
-        self.numbered
-    }
-
-    /// Whether the burst `number` of a way, or every one where none is named, is yet to be closed.
-    pub(super) fn is_before(&self, way: usize, number: Option<u64>) -> bool {
-        let number = number.unwrap_or(1);
-        let is_open = |queue: &Queue| queue.number == number && self.counter(queue.ends.0) == way;
-        number > self.numbered[way] || self.queues.iter().any(is_open)
-    }
-
-    /// Traces the packets that have entered a queue by the end of the run and are in no burst.
-    pub(super) fn record_waiting(&self, now: Time, recorder: &mut Recorder) {
-        let mut numbered = self.numbered;
-        for queue in &self.queues {
-            let last = &mut numbered[self.counter(queue.ends.0)];
-            *last += 1;
-            let number = if queue.number == 0 { *last } else { queue.number };
-            queue.announced.rows(now).for_each(|(row, at)| recorder.joined(row, at, number));
+    /// Traces the packets that have entered a queue by the end of the run and are in no burst: the
+    /// labels of their bursts come after all that were given, in the order of the places of queues.
+    pub(super) fn record_waiting(
+        &self,
+        now: Time,
+        (rules, mut labels): (&Rules, Labels),
+        recorder: &mut Recorder,
+    ) {
+        let mut waiting: Vec<&Queue> =
+            self.queues.iter().filter(|queue| queue.waits(now)).collect();
+        waiting.sort_by_key(|queue| queue.place);
+        for queue in waiting {
+            let label = labels.next(rules.counter(queue.ends.0));
+            record_label((label, &queue.payload, &queue.killed), recorder);
+            for (row, at) in queue.announced.rows(now) {
+                recorder.joined(row, at);
+                recorder.in_burst(row, label);
+            }
         }
     }
 

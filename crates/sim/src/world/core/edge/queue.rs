@@ -12,7 +12,7 @@ use super::pending::Entry;
 use super::rules::EdgeRules;
 use crate::measure::NO_ROW;
 use crate::world::context::Context;
-use crate::world::core::burst::{Closed, ScheduledLoss};
+use crate::world::core::burst::{BurstId, Closed, ScheduledLoss};
 use crate::world::core::payload::Payload;
 use crate::world::events::BurstEvent;
 use crate::world::packet::{BATCH, DataPacket, Parcel};
@@ -41,8 +41,8 @@ pub(super) struct Queue {
     pub(super) way: u32,
     /// How far its burst is, where a size closes it and what enters is announced.
     pub(super) filling: Option<Box<Filling>>,
-    /// Number of the open burst; 0: it has none yet.
-    pub(super) number: u64,
+    /// Rows in the trace of packets that came to the open burst and that a script lost.
+    pub(super) killed: Vec<u32>,
     /// Where packets leave spaced: how many have come to the open burst, lost ones too, and how
     /// many before each that is in it.
     entered: u64,
@@ -73,7 +73,7 @@ impl Queue {
             arrivals: None,
             way: NO_WAY,
             filling: None,
-            number: 0,
+            killed: Vec::new(),
             entered: 0,
             spaced: Vec::new(),
         }
@@ -93,9 +93,22 @@ impl Queue {
         self.entered += 1;
     }
 
+    /// A script loses a packet that came to the open burst.
+    pub(super) fn kills(&mut self, row: u32) {
+        if row != NO_ROW {
+            self.killed.push(row);
+        }
+    }
+
+    /// Whether packets have entered by `now` that are in no burst.
+    pub(super) fn waits(&self, now: Time) -> bool {
+        let entered = || self.announced.rows(now).next().is_some();
+        !self.payload.is_empty() || !self.killed.is_empty() || entered()
+    }
+
     /// Its burst has left; the next packet opens another.
     pub(super) fn left(&mut self) {
-        self.number = 0;
+        self.killed.clear();
         self.entered = 0;
         self.spaced.clear();
     }
@@ -103,12 +116,12 @@ impl Queue {
     /// What it holds, as the burst that is `closed` at a time.
     pub(super) fn as_closed(
         &mut self,
-        at: Time,
+        (at, id): (Time, BurstId),
         closed: &ClosedBurst,
         prescribed: Option<ScheduledLoss>,
     ) -> Closed<'_> {
         Closed {
-            number: self.number,
+            id,
             ends: self.ends,
             class: self.class,
             route_index: self.route_index,
@@ -120,6 +133,7 @@ impl Queue {
             drawn: false,
             payload: &mut self.payload,
             spaced: &self.spaced,
+            killed: &self.killed,
             prescribed,
         }
     }
@@ -153,7 +167,7 @@ impl Queue {
             return Some(due).filter(|&at| at < Time::MAX);
         }
         if let Some(filling) = &self.filling {
-            return Some(filling.due()).filter(|_| self.number > 0);
+            return Some(filling.due()).filter(|_| filling.is_open);
         }
         let timer = self.assembler.next_timer_alone();
         timer.filter(|_| self.opens() < Time::MAX).map(|span| self.opens() + span)
@@ -186,9 +200,9 @@ impl Queue {
         if before.is_some_and(|awaited| awaited < entry) {
             return;
         }
-        match self.number {
-            0 => filling.awaited = Some(entry),
-            _ => filling.learn(coming, &self.announced),
+        match filling.is_open {
+            false => filling.awaited = Some(entry),
+            true => filling.learn(coming, &self.announced),
         }
         if filling.awaited != before {
             filling.wait(number, context);
@@ -199,6 +213,7 @@ impl Queue {
     #[inline(never)]
     pub(super) fn await_next(&mut self, number: usize, context: &mut Context) {
         let Some(filling) = &mut self.filling else { return };
+        filling.is_open = false;
         let heads = [self.announced.data.head(), self.announced.acks.head()];
         filling.awaited = heads.into_iter().flatten().min();
         filling.packets.clear();

@@ -52,9 +52,9 @@ impl Ops {
             let what = self.happened(&flying, (now, Some(cause), node));
             context.surgery.lost(what, context.now);
         }
-        let InFlight { cell, pair, number, .. } = flying;
-        context.digest.add(now, 5, number);
-        let loss = Loss { cause, burst: number, node, port, at: now };
+        let InFlight { cell, pair, label, .. } = flying;
+        context.digest.add(now, 5, label);
+        let loss = Loss { cause, burst: label, node, port, at: now };
         let (mut segments, mut lost) = (Vec::new(), Payload::default());
         for piece in cell.pieces() {
             let whole = &mut self.pairs[pair as usize].whole;

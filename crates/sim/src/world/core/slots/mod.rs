@@ -34,7 +34,7 @@ use self::tally::{OpsTally, SlotLinkTally};
 use super::effects::{Effects, Expected};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
-use crate::measure::{NO_BURST, OpsSummary};
+use crate::measure::OpsSummary;
 use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Resolved};
 use crate::topology::{Graph, Routes};
 use crate::world::ahead::policy::ACKS;
@@ -50,8 +50,9 @@ struct InFlight {
     pair: u32,
     /// Fibres that it has been sent on.
     hop: u32,
-    /// Counted from 1, over the whole network.
-    number: u64,
+    /// Its number for users: optical packets are counted as they leave their edges, over the whole
+    /// network. It decides nothing but the effect of surgery.
+    label: u64,
     /// The slot in which it left its edge.
     left: u64,
 }
@@ -317,7 +318,7 @@ impl Ops {
     /// A packet is at its first edge node.
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, packet: Packet, context: &mut Context) {
-        context.recorder.joined(packet.row(), now, NO_BURST);
+        context.recorder.reached(packet.row(), now);
         let &Address { from, to, .. } = self.flows.address(packet.flow());
         match packet {
             Packet::Data(data) => {

@@ -5,7 +5,7 @@ use burstlab_optical::slotted::Passed;
 use burstlab_units::{Span, Time};
 
 use super::Ops;
-use crate::measure::{NO_BURST, Recorder};
+use crate::measure::Recorder;
 use crate::scenario::{Interrupt, Run};
 use crate::topology::Graph;
 use crate::world::ahead::policy::{Lookahead, Promises};
@@ -96,7 +96,7 @@ impl Network for Ops {
         (ends, ..): ((u32, u32), u32, u64),
         context: &mut Context,
     ) {
-        context.recorder.joined(packet.row, now, NO_BURST);
+        context.recorder.reached(packet.row, now);
         self.present = (now, 0);
         self.enters(now, ends, Packet::Data(packet), context);
     }
@@ -140,7 +140,7 @@ impl Network for Ops {
     }
 
     fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
-        context.recorder.joined(copy.row, at, NO_BURST);
+        context.recorder.reached(copy.row, at);
         let &Address { from, to, .. } = self.flows.address(copy.flow);
         self.enters(at, (from, to), Packet::Data(copy), context);
     }

@@ -27,7 +27,7 @@ impl Fibre {
 
 impl InFlight {
     fn named(&self) -> Named {
-        (0, self.number)
+        (0, self.label)
     }
 }
 

@@ -238,7 +238,7 @@ impl Ops {
                 context.recorder.departed_in(piece.datagram.row(), at, self.numbered);
             }
         }
-        let flying = InFlight { cell, pair: number, hop: 0, number: self.numbered, left: slot };
+        let flying = InFlight { cell, pair: number, hop: 0, label: self.numbered, left: slot };
         self.tally.kinds[flying.kind()].sent += 1;
         let cell = self.cells.keep(flying);
         self.leaves(node, port, slot, cell, context);

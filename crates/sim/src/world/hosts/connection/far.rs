@@ -41,8 +41,6 @@ pub(in crate::world) struct Far {
     whole: u64,
     /// When the last of them came.
     received: Option<Time>,
-    /// The latest duplicate ACK asks for this segment.
-    asked_again: u64,
     /// Segments taken ahead of the clock, which somebody may ask for.
     ahead: TakenAhead,
     got: Got,
@@ -55,7 +53,6 @@ impl Far {
             alarm: Alarm::OFF,
             whole: bytes.map_or(u64::MAX, |bytes| 1 + bytes.div_ceil(kind.payload)),
             received: None,
-            asked_again: 0,
             ahead: TakenAhead::default(),
             got: Got::default(),
         }
@@ -112,18 +109,8 @@ impl Far {
     /// A segment came while the receiver waited for segment `next`; returns whether it waits for
     /// another one now.
     #[inline]
-    pub(in crate::world::hosts) fn goes_on(&mut self, next: u64) -> bool {
-        let waits = self.receiver.next() == next;
-        if waits {
-            self.asked_again = next;
-        }
-        !waits
-    }
-
-    /// The segment that the latest duplicate ACK asks for.
-    #[inline]
-    pub(in crate::world::hosts) fn asked_again(&self) -> u64 {
-        self.asked_again
+    pub(in crate::world::hosts) fn goes_on(&self, next: u64) -> bool {
+        self.receiver.next() != next
     }
 
     /// The time at `now` from which on a segment is there, if that is known; one that was taken
@@ -147,13 +134,13 @@ impl Far {
         self.alarm.takes(now)
     }
 
-    /// Segments will be at the receiver: takes those in front that come in order and by `until`,
-    /// and hands its ACKs `out`; returns how many.
+    /// Segments will be at the receiver; `now` is the time. Takes those in front that come in order
+    /// and by `until`, and hands its ACKs `out`; returns how many.
     #[inline(always)]
     pub(in crate::world) fn receive_in_order(
         &mut self,
+        (now, until): (Time, Time),
         coming: &TimedTrain<DataPacket>,
-        until: Time,
         mut out: impl FnMut(&PacketRun),
     ) -> u32 {
         let first = &coming.train.first;
@@ -162,7 +149,7 @@ impl Far {
             let received = self.receiver.take(&run, until);
             let taken = received.segments;
             if taken == 0 {
-                return all;
+                break;
             }
             self.count(u64::from(taken), first.bytes().get() * u64::from(taken));
             if let Some(acks) = &received.acks {
@@ -171,10 +158,14 @@ impl Far {
             }
             all += taken;
             if taken == run.count {
-                return all;
+                break;
             }
             run = run.behind(taken);
         }
+        if all > 0 {
+            self.ahead.take(now, PacketRun { count: all, step: 1, ..coming.run(first.seq) });
+        }
+        all
     }
 
     /// Segments behind a gap will be at the receiver; `now` is the time. Takes those in front that
@@ -187,7 +178,6 @@ impl Far {
         let first = &coming.train.first;
         let run = coming.run(first.seq);
         let (taken, ack) = self.receiver.take_behind(&run, until)?;
-        self.asked_again = ack.next;
         self.ahead.take(now, PacketRun { count: taken, step: 1, ..run });
         self.count(u64::from(taken), first.bytes().get() * u64::from(taken));
         self.sends(u64::from(taken));

@@ -8,7 +8,7 @@ use super::cutting::cut;
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::scenario::{Protocol, Resolution};
-use crate::world::core::burst::{Burst, Reservation, owner_of};
+use crate::world::core::burst::{Burst, Reservation, label_of};
 use crate::world::core::fate::Met;
 use crate::world::core::plan::Plan;
 use crate::world::core::rules::Rules;
@@ -147,13 +147,13 @@ impl Contended {
         Some(Reservation { link, wavelength, start, departs, arrives, passes })
     }
 
-    /// The burst that is in the way of a burst: on the lowest wavelength that it could take.
+    /// The label of the burst that blocks a burst: on the lowest wavelength that it could take.
     pub(super) fn blocker(&self, now: Time, burst: &Burst, plan: &Plan) -> Option<u64> {
         let link = burst.route[burst.hop];
         let (lowest, _) = self.range(link, burst, true, plan)?;
         let (start, end) = (opens(now, burst.arrives, &plan.rules), burst.arrives + burst.hold);
         let mut held = self.ports[link as usize].overlapping(lowest, start, end);
-        held.next().map(|held| owner_of(held.owner).1)
+        held.next().map(|held| label_of(held.owner))
     }
 
     /// A fibre delay line, and a wavelength behind it.

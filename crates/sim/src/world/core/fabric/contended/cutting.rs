@@ -29,8 +29,8 @@ impl Contended {
         let Some(held) = held.filter(|held| held.start < from) else { return };
         port.shorten(wavelength, held.start, held.owner, from);
         // A burst that was lost further on holds this for nothing.
-        let (slot, number) = owner_of(held.owner);
-        let mine = scope.common.bursts.is(slot, number);
+        let (slot, id) = owner_of(held.owner);
+        let mine = scope.common.bursts.is(slot, id);
         let burst = scope.common.bursts.get_mut(slot);
         let Some(hop) = burst.holds(link, wavelength, held.start).filter(|_| mine) else { return };
         let left = burst.reservations[hop].gone_by(from);
@@ -46,15 +46,16 @@ impl Contended {
             cut(now, (slot, hop), left, scope);
         }
         if scope.common.plan.rules.trailer && further {
-            let signal = Signal { slot, number, trailer: Some((hop as u32 + 1, left)) };
+            let signal = Signal { slot, id, trailer: Some((hop as u32 + 1, left)) };
             self.pass_on(now, link, signal, scope);
         }
     }
 
     /// Puts a trailer on the control channel of a fibre.
     fn pass_on(&mut self, now: Time, link: u32, signal: Signal, scope: &mut Scope) {
-        let (plan, at) = (&scope.common.plan, (now, signal.number));
-        scope.common.account.trailer(plan, at, link, &mut scope.context.recorder);
+        let Common { plan, bursts, account, .. } = &mut *scope.common;
+        let at = (now, bursts.get(signal.slot).label);
+        account.trailer(plan, at, link, &mut scope.context.recorder);
         let (_, sent) = self.control[link as usize].send(now + plan.rules.processing);
         let (at, event) = (plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
         self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);
@@ -68,7 +69,7 @@ impl Contended {
         (hop, left): (usize, Span),
         scope: &mut Scope,
     ) {
-        if !scope.common.bursts.is(signal.slot, signal.number) {
+        if !scope.common.bursts.is(signal.slot, signal.id) {
             return;
         }
         let burst = scope.common.bursts.get_mut(signal.slot);
@@ -120,7 +121,7 @@ pub(super) fn cut(now: Time, (slot, hop): (u32, usize), left: Span, scope: &mut 
     account.cut((now, burst), node, gone, &mut scope.context.recorder);
     if !lost.is_empty() {
         let (cause, node) = (LossCause::Cut, node as usize);
-        let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
+        let loss = Loss { cause, burst: burst.label, node, port: 0, at: now };
         effects.list.push(Effect::Lost(lost, loss, PacketCause::Cut));
     }
     // Where the landing is certain already, it comes earlier now.

@@ -55,8 +55,8 @@ impl Contended {
                 Fate::Goes
             }
             // The slot is kept until the header of a lost burst has come.
-            None if scope.common.bursts.drop_stale_header(slot, Some(signal.number)) => Fate::Goes,
-            None if scope.common.bursts.is(slot, signal.number) => {
+            None if scope.common.bursts.drop_stale_header(slot, Some(signal.id)) => Fate::Goes,
+            None if scope.common.bursts.is(slot, signal.id) => {
                 self.header_arrives((now, slot), scope)
             }
             None => Fate::Goes,
@@ -105,7 +105,7 @@ impl Contended {
                 if cause == LossCause::Contention {
                     let blocker =
                         self.blocker(now, scope.common.bursts.get(slot), &scope.common.plan);
-                    scope.common.bursts.get_mut(slot).blocker = blocker;
+                    scope.common.bursts.get_mut(slot).blocker = blocker.unwrap_or(0);
                 }
                 Fate::Lost(now, cause)
             }
@@ -187,7 +187,7 @@ impl Contended {
         }
         let burst = scope.common.bursts.get_mut(slot);
         if burst.hop < burst.route.len() {
-            let signal = Signal { slot, number: burst.number, trailer: None };
+            let signal = Signal { slot, id: burst.id, trailer: None };
             let (at, event) =
                 (scope.common.plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
             self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::Step;
 use crate::scenario::{Protocol, Resolved, RouteChoice};
-use crate::world::core::burst::{Burst, Fate};
+use crate::world::core::burst::{Burst, BurstId, Fate};
 use crate::world::core::fate::Met;
 use crate::world::core::marks::Markers;
 use crate::world::core::plan::Plan;
@@ -26,8 +26,8 @@ use crate::world::core::sites::Sites;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Signal {
     slot: u32,
-    /// Number of the burst: by now its slot may hold another one.
-    number: u64,
+    /// Which burst it is of: by now the slot may hold another one.
+    id: BurstId,
     /// Of a trailer: the hop it comes to, and what is left of the burst.
     trailer: Option<(u32, Span)>,
 }

@@ -118,7 +118,7 @@ impl Exclusive {
     /// returns whether it does, and is done with.
     pub(crate) fn offer_ahead(
         &mut self,
-        closed: &mut Closed<'_>,
+        (closed, label): (&mut Closed<'_>, u64),
         lost: bool,
         scope: &mut Scope,
     ) -> bool {
@@ -129,7 +129,7 @@ impl Exclusive {
             return false;
         }
         let outlasts = outlasts_any(closed.payload, flows, &scope.context.ahead);
-        let burst = (plan.rules.counter(closed.ends.0), closed.number);
+        let burst = (plan.rules.counter(closed.ends.0), label);
         let operated = scope.context.surgery.changes(burst, lost);
         let way = &mut self.ways[number];
         if lost
@@ -143,7 +143,7 @@ impl Exclusive {
         let Crossed { departs, lands } = way.crosses(closed.at, closed.bytes);
         if account.tells(BurstKind::Data) {
             let passage = Passage { departs: Some(departs), arrives: Some(lands), lost: None };
-            let told = (closed.number, &*closed.payload, &*way.fibres);
+            let told = (label, &*closed.payload, &*way.fibres);
             account.tell_ahead(plan, told, &passage, flows, scope.context);
         }
         account.crossed(closed.payload, closed.load, flows);
@@ -276,7 +276,8 @@ impl Exclusive {
             return Some(lost);
         }
         let Crossed { departs, lands } = self.ways[number].crosses(at, size);
-        scope.context.recorder.joined(packet.row(), at, burst.1);
+        scope.context.recorder.joined(packet.row(), at);
+        scope.context.recorder.in_burst(packet.row(), burst.1);
         scope.context.recorder.departed(packet.row(), departs);
         if kind == BurstKind::Data {
             flows.carried(packet.flow(), 1);

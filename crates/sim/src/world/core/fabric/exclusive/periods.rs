@@ -87,12 +87,12 @@ fn back_in_order<P: Parcel>(
 
 impl Exclusive {
     /// Packets that are bursts of their own cross a way ahead of the clock, as far as they are in
-    /// step, none of them is lost and all land in time; the others are left. Before them so many
-    /// bursts were numbered; returns how many these are.
+    /// step, none of them is lost and all land in time; the others are left. `labelled`: the label
+    /// before theirs. Returns how many these are.
     pub(crate) fn offer_in_step<P: Parcel>(
         &mut self,
         (way, kind): (usize, BurstKind),
-        numbered: Named,
+        labelled: Named,
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
@@ -101,7 +101,7 @@ impl Exclusive {
         let until = self.lands_until(way, ahead);
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
-            || scope.context.surgery.awaits(numbered)
+            || scope.context.surgery.awaits(labelled)
         {
             return 0;
         }
