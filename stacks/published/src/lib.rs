@@ -12,7 +12,7 @@ use serde_json::Value;
 /// # Panics
 /// Where they are not on this machine, or no member asks for one.
 #[must_use]
-#[allow(clippy::print_stdout, reason = "a build script tells cargo so")]
+#[allow(clippy::print_stdout, reason = "a build script reports to cargo on stdout")]
 pub fn source(name: &str) -> PathBuf {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=../stacks/Cargo.toml");
@@ -28,8 +28,8 @@ pub fn source(name: &str) -> PathBuf {
     fs::write(asking.join("src/lib.rs"), "").expect("the directory is ours");
     fs::write(&manifest, text).expect("the directory is ours");
     let platform = env::var("TARGET").expect("cargo names the target");
-    let told = metadata(&manifest, &["--filter-platform", &platform]);
-    let packages = told["packages"].as_array().expect("there are packages");
+    let known = metadata(&manifest, &["--filter-platform", &platform]);
+    let packages = known["packages"].as_array().expect("there are packages");
     let found = packages.iter().find(|one| one["name"] == name);
     let manifest = found.and_then(|one| one["manifest_path"].as_str());
     let manifest = Path::new(manifest.expect("it was asked for"));
@@ -54,14 +54,14 @@ fn out() -> PathBuf {
 
 /// The version that members of the workspace ask for.
 fn version(name: &str) -> String {
-    let told = metadata(Path::new("../Cargo.toml"), &["--no-deps"]);
-    let members = told["packages"].as_array().expect("there are members");
+    let known = metadata(Path::new("../Cargo.toml"), &["--no-deps"]);
+    let members = known["packages"].as_array().expect("there are members");
     let needs = members.iter().filter_map(|member| member["dependencies"].as_array()).flatten();
     let mut asked = needs.filter(|one| one["name"] == name).filter_map(|one| one["req"].as_str());
     asked.find(|version| version.starts_with('=')).expect("a member asks for it").to_string()
 }
 
-/// What cargo tells of a manifest, without a network.
+/// The metadata of a manifest as cargo reports them, without a network.
 fn metadata(manifest: &Path, arguments: &[&str]) -> Value {
     let cargo = env::var_os("CARGO").expect("cargo runs this");
     let asked = Command::new(cargo)

@@ -166,8 +166,8 @@ impl World {
         });
         let of_rest = (told < all).then(|| {
             format!(
-                "flows: the run was stopped, and the numbers of the first {told} of {all} flows \
-                 are told; the totals are those of all"
+                "flows: the run was stopped, and only the first {told} of {all} flows have numbers \
+                 here; the totals include all"
             )
         });
         let of_demands = of_demands.collect::<Vec<_>>().into_iter();

@@ -1,5 +1,5 @@
-//! What every mesh keeps, whatever the scenario: conservation, determinism, and the same numbers as
-//! a path where it is one.
+//! Properties of every mesh, whatever the scenario: conservation, determinism, and the same numbers
+//! as a path where it is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::runs::columns::{codes, differing, integers, labels, table, wide};
 use crate::runs::stored::goes_on;
 use crate::runs::{ALL, BURSTS, a_clone_goes_on, are_same, numbers, run, simulation};
 
-/// What nodes do, in any order.
+/// Contention resolutions, in any order.
 fn contention(two_way: bool) -> impl Strategy<Value = Vec<&'static str>> {
     let steps = match two_way {
         true => vec!["conversion", "delay-line"],
@@ -185,7 +185,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     )
 }
 
-/// What bursts of every kind keep.
+/// Conservation of the bursts of every kind.
 fn kept(bursts: &BurstSummary) -> Result<(), TestCaseError> {
     prop_assert!(bursts.bursts_lost <= bursts.bursts);
     prop_assert!(bursts.packets_cut <= bursts.packets_lost);
@@ -364,7 +364,7 @@ proptest! {
 
     #[test]
     fn bursts_share_no_wavelength_in_the_trace(mut scenario in any_mesh(), seed in 0u64..1000) {
-        // What is cut from a burst that was lost further on comes too late for its rows.
+        // A tail that is cut from a burst that was lost further on comes too late for its rows.
         if let Some(steps) = scenario["core"]["contention"].as_array_mut() {
             steps.retain(|step| step != "segmentation");
         }
@@ -501,7 +501,7 @@ fn a_connection_that_is_done_leaves_nothing_but_its_row() {
     let demand = &output.summary.demand[0];
     assert!(demand.started > 20_000, "{demand:?}");
     assert!(demand.started - demand.completed < 100, "{demand:?}");
-    // Little's law: connections under way = arrivals a second x time of a connection.
+    // Little's law: open connections = arrivals a second x time of a connection.
     let little = demand.started as f64 / 20.0 * demand.departed.completion_time_s;
     assert!((demand.active / little - 1.0).abs() < 0.02, "{} and {little}", demand.active);
 }

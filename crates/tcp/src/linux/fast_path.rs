@@ -110,8 +110,8 @@ impl Linux {
         self.path.grow(plain.count, &context);
     }
 
-    /// Sets the timer for the ACK, and sends what it lets go behind the `others` that are
-    /// outstanding.
+    /// Sets the timer for the ACK, and sends the segments that it releases behind the `others` that
+    /// are outstanding.
     #[inline(always)]
     fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
@@ -138,7 +138,7 @@ impl Linux {
         }
     }
 
-    /// Whether what goes out goes segment by segment, when the window allows.
+    /// Whether new data leave segment by segment, as soon as the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
         self.path.pace().is_off()

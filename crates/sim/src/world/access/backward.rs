@@ -13,7 +13,7 @@ pub(super) struct Backward {
     /// The links of the other flow: of its sender, of its receiver.
     near: u32,
     far: u32,
-    /// What is under way of it keeps its order by itself.
+    /// Packets in transit on it keep their order by themselves.
     lane: u32,
 }
 
@@ -68,20 +68,20 @@ impl Access {
         self.backward(flow).map(|one| (one.near, one.far))
     }
 
-    /// What is under way of a flow back, where others share its links.
+    /// The packets in transit of a flow back, where others share its links.
     #[inline]
     pub(in crate::world) fn own_lane(&self, flow: u32) -> Option<u32> {
         self.backward(flow).map(|one| one.lane)
     }
 
     wires! {
-        /// What data of a flow leave their host on.
+        /// The link on which data of a flow leave their host.
         data_up_wire: data_up, ack_up[far];
-        /// What they come to their receiver on.
+        /// The link on which they come to their receiver.
         data_down_wire: data_down, ack_down[near];
-        /// What ACKs of a flow leave its receiver on.
+        /// The link on which ACKs of a flow leave its receiver.
         ack_up_wire: ack_up, data_up[near];
-        /// What they come to its sender on.
+        /// The link on which they come to its sender.
         ack_down_wire: ack_down, data_down[far];
     }
 }

@@ -15,7 +15,7 @@ use crate::world::context::Context;
 use crate::world::events::SlotEvent;
 use crate::world::packet::Packet;
 
-/// The buffer of an edge node for another one, and what comes out of it there.
+/// The buffer of an edge node for another one, and its output there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Pair {
     pub(super) ends: (u32, u32),

@@ -1,5 +1,5 @@
-//! Data packets on their access links to an edge node. Where nobody looks at them on their way they
-//! are no events: when each is there is known as it is put on its link, and it enters its buffer
+//! Data packets on their access links to an edge node. Where nobody looks at them there they are no
+//! events: a packet's time of arrival is known as it is put on its link, and it enters its buffer
 //! before anything else happens there.
 
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-/// What comes to the edge nodes.
+/// The packets that come to the edge nodes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ingress {
     /// By slot of the flow, in order: when a packet is there, and the buffer that it is for.
@@ -74,7 +74,7 @@ impl Ingress {
         coming
     }
 
-    /// Packets on their way.
+    /// Packets in transit.
     pub(super) fn packets(&self) -> u64 {
         self.flows.iter().map(|queue| queue.len() as u64).sum()
     }
@@ -116,9 +116,9 @@ impl Ops {
         both <= u128::from(end.as_ps()) || cut_in_step
     }
 
-    /// A data packet will be at its first edge node at `at`; returns whether it need not be told
-    /// again as it comes. A pair's first packet has to: in which order buffers come to be decides
-    /// which of them sends first.
+    /// A data packet will be at its first edge node at `at`; returns whether no event is needed
+    /// when it comes. A pair's first packet needs one: the order in which buffers come into being
+    /// decides which of them sends first.
     #[inline]
     pub(in crate::world) fn expects(
         &mut self,
@@ -140,8 +140,8 @@ impl Ops {
         true
     }
 
-    /// What is at `node` before `until` enters its buffers. The node has an event by the slot in
-    /// which the first of it may leave.
+    /// The packets that are at `node` before `until` enter its buffers. The node has an event by
+    /// the slot in which the first of them may leave.
     #[inline]
     pub(super) fn take_in(&mut self, node: u32, until: Moment) {
         while let Some((at, number, packet)) = self.ingress.take(node, until) {
@@ -157,7 +157,7 @@ impl Ops {
         }
     }
 
-    /// The slot in which the next packet for `node` may leave at the soonest, if one is on its way.
+    /// The slot in which the next packet for `node` may leave at the soonest, if one is in transit.
     #[inline]
     pub(super) fn next_in(&self, node: u32) -> Option<u64> {
         let slot = self.clock.after(self.ingress.first(node)?);

@@ -13,7 +13,7 @@ use crate::measure::{
 };
 use crate::world::packet::Packet;
 
-/// What an output has seen.
+/// The counts of an output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SlotLinkTally {
     pub(super) arrived: u64,
@@ -24,7 +24,7 @@ pub(super) struct SlotLinkTally {
     pub(super) dropped: [u64; 2],
 }
 
-/// What the buffer between two edge nodes has seen.
+/// The counts of the buffer between two edge nodes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PairTally {
     pub(super) slots: u64,
@@ -44,7 +44,7 @@ impl PairTally {
     }
 }
 
-/// What became of slots of a kind.
+/// The fates of slots of a kind.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SlotTally {
     pub(super) sent: u64,
@@ -69,7 +69,7 @@ impl SlotTally {
     }
 }
 
-/// What the network has seen.
+/// The counts of the network.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct OpsTally {
     pub(super) delivered: u64,
@@ -257,7 +257,7 @@ impl Ops {
         }
     }
 
-    /// What is probably not meant: more least rates than a fibre carries, buffers that get nothing.
+    /// Probable mistakes: more least rates than a fibre carries, buffers that get nothing.
     pub(super) fn warnings(&self) -> Vec<String> {
         let graph = &self.fixed.graph;
         let smoothing = &self.fixed.rules.smoothing;
