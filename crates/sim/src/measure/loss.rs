@@ -40,8 +40,8 @@ pub(crate) enum LossCause {
     SenderAccess = 3,
     /// The queue of the receiver's access link was full.
     ReceiverAccess = 4,
-    /// Its burst was blocked at every output of a node of a mesh, or its slot found no position of
-    /// the buffer while its output was not congested.
+    /// Its burst found no free output at a node of a mesh, or its slot no position of the buffer
+    /// while its output was not congested.
     Contention = 5,
     /// The header of its burst came too late for the burst.
     LateHeader = 6,

@@ -96,10 +96,10 @@ pub struct Counters {
     pub batch_bytes_lost: u64,
     /// Bytes that wait or are in flight at the end.
     pub batch_bytes_in_flight: u64,
-    /// Events at hosts, edge and core nodes. Alarms that came before their time are none, and what
-    /// was dealt with together with another event or ahead of its time is none of its own: this is
-    /// the work that was done, not a property of the network, and the only numbers (with
-    /// `core_events`) that tracing changes.
+    /// Events at hosts, edge and core nodes. An alarm that comes before its time is none. Work done
+    /// together with another event, or ahead of its time, is no event of its own. So this counts
+    /// the work of the engine, and is no property of the network. Tracing changes only this number
+    /// and `core_events`.
     pub events: u64,
     /// Of these, events in the optical network: at assembly queues, headers, bursts.
     pub core_events: u64,
