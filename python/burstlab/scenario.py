@@ -61,7 +61,7 @@ Topology: TypeAlias = Literal[
 """
 
 Routing: TypeAlias = Literal["delay", "hops"]
-"""What the shortest route has least of.
+"""The quantity that the shortest route minimises.
 
 - `delay`: Propagation delay; of two routes alike in it, the one with fewer links.
 - `hops`: Links; of two routes alike in them, the one with less propagation delay.
@@ -75,17 +75,17 @@ RouteChoice: TypeAlias = Literal["first", "round-robin", "random", "ecmp"]
   pairs that begin together are not in step.
 - `random`: Any, all equally likely.
 - `ecmp`: Each flow has one for all that it sends, and one for its ACKs, all equally likely
-  (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside those
-  given by `route`. There is an assembly queue for each route; sources of other traffic and of
-  batches, and each burst of others, count as flows.
+  (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, in addition to
+  those given by `route`. There is an assembly queue for each route; sources of background traffic
+  and of batches, and each background burst, count as flows.
 """
 
 NodeRole: TypeAlias = Literal["edge", "core", "both"]
-"""What a node is for.
+"""The role of a node.
 
-- `edge`: Hosts attach; bursts of others do not pass.
+- `edge`: Hosts attach; it forwards no transit bursts.
 - `core`: Bursts pass; no host attaches.
-- `both`: Hosts attach and bursts of others pass.
+- `both`: Hosts attach, and it forwards transit bursts.
 """
 
 FileLengths: TypeAlias = Literal["placed", "hop", "given"]
@@ -128,7 +128,7 @@ Side: TypeAlias = Literal["sender", "receiver"]
 """
 
 WlanPreamble: TypeAlias = Literal["long", "short"]
-"""What precedes a frame of 802.11b.
+"""The preamble of an 802.11b frame.
 
 - `long`: Preamble and PLCP header of 192 us.
 - `short`: Of 96 us; frames at 1 Mb/s still have the long one.
@@ -167,7 +167,10 @@ Assembly: TypeAlias = Literal["none", "timer", "size", "hybrid", "adaptive", "cw
 """
 
 Queues: TypeAlias = Literal["destination", "class", "flow"]
-"""What a mesh keeps assembly queues for; each pair of edge nodes has its own in any case.
+"""The groups for which a mesh keeps assembly queues; each pair of edge nodes has its own ...
+
+The groups for which a mesh keeps assembly queues; each pair of edge nodes has its own in any
+case.
 
 - `destination`: Each destination.
 - `class`: Each destination and class of packets.
@@ -185,9 +188,9 @@ FirstWavelength: TypeAlias = Literal["free", "random"]
 """On which wavelength a burst sets out from its edge node.
 
 - `free`: On the one that `core.scheduler` chooses of those that are free.
-- `random`: On one that is drawn, each with the same chance, whatever is free: the ingress treats it
-  as a node treats the wavelength on which a burst comes in, and converts it only as far as
-  `core.conversion` allows. What `reduced_load` with `conversion="none"` assumes.
+- `random`: On a random wavelength, each with the same chance, whatever is free. The ingress treats
+  it as a node treats the wavelength on which a burst comes in, and converts it only as far as
+  `core.conversion` allows. The closed form `reduced_load` with `conversion="none"` assumes this.
 """
 
 NoticeTransport: TypeAlias = Literal["out-of-band", "in-band"]
@@ -201,14 +204,14 @@ NoticeTransport: TypeAlias = Literal["out-of-band", "in-band"]
 Protocol: TypeAlias = Literal["jet", "jit", "two-way"]
 """How wavelengths are reserved.
 
-- `jet`: Just enough time (Yoo and Qiao 1997): one way, from the arrival of the burst to its end.
-- `jit`: Just in time (Wei and McFarland 2000): one way, from the header on to the end of the burst.
+- `jet`: Just enough time (Yoo and Qiao 1997): one-way, from the arrival of the burst to its end.
+- `jit`: Just in time (Wei and McFarland 2000): one-way, from the header on to the end of the burst.
 - `two-way`: Tell and wait: the burst leaves when every node has agreed, and waits at the ingress
   otherwise.
 """
 
 CoreForwarding: TypeAlias = Literal["cut-through", "store-and-forward"]
-"""How a core node passes on what it receives.
+"""How a core node forwards packets.
 
 - `cut-through`: All-optically: a burst starts to leave as it starts to arrive, and its packets are
   released at the egress when all of it has arrived.
@@ -248,7 +251,7 @@ ConversionKind: TypeAlias = Literal["full", "none", "limited"]
 Resolution: TypeAlias = Literal[
     "conversion", "delay-line", "deflection", "segmentation", "retransmission",
 ]  # fmt: skip
-"""What a node tries for a burst whose way is taken.
+"""A resolution that a node tries for a burst that is blocked.
 
 - `conversion`: Another wavelength of the same fibre.
 - `delay-line`: A fibre delay line.
@@ -258,11 +261,11 @@ Resolution: TypeAlias = Literal[
 """
 
 InjectedPer: TypeAlias = Literal["burst", "node"]
-"""What the chance of injected contention is of.
+"""The unit that the chance of injected contention refers to.
 
 - `burst`: Of an attempt to send a burst; where is drawn evenly among the nodes of its route at
   which it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
-- `node`: Of each such node of its way, detours included.
+- `node`: Of each such node of its route, detours included.
 """
 
 Packing: TypeAlias = Literal["one", "several"]
@@ -322,11 +325,11 @@ Share: TypeAlias = Literal["full", "proportional"]
 """How much of the notified loss rate each buffer takes off its rate.
 
 - `full`: All of it.
-- `proportional`: Its part of what is granted of the congested link.
+- `proportional`: Its share of the granted rate of the congested link.
 """
 
 Filter: TypeAlias = Literal["all", "first-three", "off"]
-"""Which ACKs of a receiver are dropped that repeat what the edge has written.
+"""Which ACKs of a receiver are dropped that repeat those of the edge.
 
 - `all`: All (Lu and Hunter 2009).
 - `first-three`: The first three; those behind inflate the window of a sender in recovery.
@@ -336,8 +339,8 @@ Filter: TypeAlias = Literal["all", "first-three", "off"]
 Guard: TypeAlias = Literal["copies", "known-holes"]
 """The rule that keeps ACKs in the name of the receiver from losing data.
 
-- `copies`: The edge keeps a copy of what it has acknowledged, and sends it if the receiver lacks
-  it.
+- `copies`: The edge keeps a copy of each segment that it acknowledged, and sends it if the receiver
+  lacks it.
 - `known-holes`: Only that no ACK goes beyond a loss that was notified and is not repaired. Data
   that is lost unseen stays lost, and its connection hangs.
 """
@@ -356,9 +359,9 @@ Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas", "linu
 - `reno`: Fast retransmit and fast recovery (RFC 5681).
 - `new-reno`: Reno that repairs several losses in one recovery (RFC 6582).
 - `sack`: Recovery by selective acknowledgements (RFC 2018, RFC 6675).
-- `vegas`: Retransmission of what is overdue by a fine clock (Brakmo and Peterson 1995).
+- `vegas`: Retransmission of overdue segments by a fine clock (Brakmo and Peterson 1995).
 - `linux`: As Linux 6.12: losses found by time and by probes (RFC 8985), proportional rate reduction
-  (RFC 6937), and what was for nothing taken back (RFC 5682, 3708).
+  (RFC 6937), and needless reductions undone (RFC 5682, 3708).
 """
 
 Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003", "linux"]
@@ -381,7 +384,7 @@ WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctc
 - `dctcp`: By a segment each round trip; by the share of marks at a mark (RFC 8257).
 - `bbr`: By the largest rate of delivery and the shortest round trip, paced (version 1 of Cardwell,
   Cheng, Gunn, Yeganeh and Jacobson 2016).
-- `bbr3`: As `"bbr"`, with bounds that losses set to what may be in flight (version 3,
+- `bbr3`: As `"bbr"`, with bounds that losses set to the segments in flight (version 3,
   draft-ietf-ccwg-bbr-06).
 """
 
@@ -400,7 +403,7 @@ WindowHalving: TypeAlias = Literal["real", "integer"]
 """
 
 SsthreshBasis: TypeAlias = Literal["window", "flight"]
-"""Half of what becomes the slow-start threshold.
+"""The quantity whose half becomes the slow-start threshold.
 
 - `window`: The smaller of cwnd and the receiver's window.
 - `flight`: The segments in flight.
@@ -431,7 +434,7 @@ NewRenoTimer: TypeAlias = Literal["impatient", "slow-but-steady"]
 """
 
 SackRecovery: TypeAlias = Literal["ns2", "rfc6675"]
-"""How SACK recovery decides what to send.
+"""How SACK recovery chooses the segment to send.
 
 - `ns2`: A count of segments in the pipe, as ns-2's Sack1.
 - `rfc6675`: RFC 6675.
@@ -495,7 +498,7 @@ BnakPartial: TypeAlias = Literal["true-timeout", "recheck"]
 """Verdict on a time-out after a burst NAK that did not cover all outstanding segments.
 
 - `true-timeout`: Taken for true.
-- `recheck`: Taken for false if the NAK covers what is outstanding now.
+- `recheck`: False if the NAK covers all segments that are outstanding now.
 """
 
 SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
@@ -518,7 +521,7 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 """
 
 Per: TypeAlias = Literal["node", "pair", "network"]
-"""What a rate or a load is counted for.
+"""The unit for which a rate or a load is counted.
 
 - `node`: Each edge node as a source; with `gravity`, the mean of all of them; with `matrix`, a
   source whose weights sum to 1.
@@ -580,7 +583,8 @@ LossKind: TypeAlias = Literal[
   `mean_up`, `mean_down`.
 - `gilbert-elliott`: In spells, after Gilbert (1960) and Elliott (1963): of bursts with
   `good_to_bad` and `bad_to_good`, of time with `mean_good` and `mean_bad`.
-- `script`: Exactly what `bursts`, `carrying`, `packets` and `departures` name.
+- `script`: Exactly the bursts and packets that `bursts`, `carrying`, `packets` and `departures`
+  name.
 """
 
 Direction: TypeAlias = Literal["data", "ack"]
@@ -591,18 +595,19 @@ Direction: TypeAlias = Literal["data", "ack"]
 """
 
 Operation: TypeAlias = Literal["spare", "kill", "delay", "convert"]
-"""What is done to a burst.
+"""An operation on a burst.
 
 - `spare`: It is not lost, and not cut. On a path it sets out as any burst; from the node of a mesh
   where it would be lost, or whose switch would drop it, it travels on a wavelength that is there
-  for it alone, and takes nobody's. Of a burst that would be lost and is also to be killed nothing
-  is spared: it is lost as it would be.
-- `kill`: It is lost, unless it is lost by itself before: on a path where the scenario's losses are
-  (`loss.data.node`), in a mesh at the last node of its way, whose fibre it then leaves free, in
-  slots at its egress. Where bursts are cut (`segmentation`), at its egress too.
+  for it alone, and takes nobody's. A burst that would be lost and is also to be killed is not
+  spared: it is lost as it would be.
+- `kill`: It is lost, unless it is lost by itself before. On a path it is lost where the scenario's
+  losses are (`loss.data.node`). In a mesh it is lost at the last node of its route, whose fibre it
+  then leaves free. In slots, and where bursts are cut (`segmentation`), it is lost at its egress.
 - `delay`: It lands later, by `delay`; until then all is as it was. In slots by whole slots, rounded
   up; where nodes store and forward, all its packets together behind the last.
-- `convert`: In a mesh: every node can convert its wavelength to any other. It takes what it finds.
+- `convert`: In a mesh: every node can convert its wavelength to any other. It takes any free
+  wavelength.
 """
 
 TieBreak: TypeAlias = Literal["fixed", "random"]
@@ -610,8 +615,8 @@ TieBreak: TypeAlias = Literal["fixed", "random"]
 
 How ties are broken: events of one instant of which none is a timer and the other an arrival.
 
-- `fixed`: In an order that repeats: what was queued first comes first; in a mesh what happens at
-  hosts and queues goes by place, the lower number first.
+- `fixed`: In an order that repeats: the event that was queued first comes first. In a mesh the
+  events of hosts and queues are ordered by place, the lower number first.
 - `random`: By a draw for each event, from `seed` and the number of the replication. Slower: no host
   is ahead of the clock. Frames on the air and the slots of `[ops]` keep their order.
 """
@@ -640,10 +645,10 @@ def _plain(value: object) -> Any:
 
 @dataclass(kw_only=True, slots=True)
 class Scenario(_Section):
-    """What is simulated: TCP flows over a burst-switched network, a path between two edge ...
+    """A simulation: TCP flows over a burst-switched network, a path between two edge nodes or ...
 
-    What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
-    mesh, or over a mesh of switched slots.
+    A simulation: TCP flows over a burst-switched network, a path between two edge nodes or a mesh,
+    or over a mesh of switched slots.
 
     Parameters
     ----------
@@ -672,18 +677,18 @@ class Scenario(_Section):
     demand : sequence of Demand, optional
         Connections that come and go in a mesh.
     traffic : sequence of Traffic, optional
-        Packets of others: on the access links of a path, which needs `access.shared`, or through a
+        Background packets: on the access links of a path, which needs `access.shared`, or through a
         mesh.
     bursts : sequence of Bursts, optional
-        Bursts of others in a mesh.
+        Background bursts in a mesh.
     batches : sequence of Batches, optional
-        Packets of others in a mesh, which enter the assembly queues in batches.
+        Background packets in a mesh, which enter the assembly queues in batches.
     failures : sequence of Failure, optional
         Fibres and nodes of a mesh that go down, and come back.
     loss : Loss, optional
-        What the core loses.
+        Losses of the core.
     surgery : sequence of Surgery, optional
-        What is done to single bursts.
+        Operations on single bursts.
     run : Run, optional
         How long to run, and how often.
     """
@@ -725,9 +730,9 @@ class Network(_Section):
         Rate of every fibre, in both directions; with several wavelengths, the rate of each. At
         least 100 b/s.
     link_delay : str (time), optional
-        All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
-        one way. Absent: what follows from `link_length_km`, or "10 ms"; in the shapes of a data
-        centre, `fat-tree` and `leaf-spine`, "1 us". At most 100000 s.
+        All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre, in
+        one direction. Absent: it follows from `link_length_km`, or is "10 ms"; in the shapes of a
+        data centre, `fat-tree` and `leaf-spine`, "1 us". At most 100000 s.
     link_delays : sequence of str (time), optional
         `path`: propagation delay of each fibre from ingress to egress, where they differ;
         `core_nodes` + 1 values that take the place of `link_delay`. Each at most 100000 s.
@@ -755,7 +760,7 @@ class Network(_Section):
         All but `path`: names of the nodes that hosts attach to, at least two; all others only
         switch. Absent: as the topology says.
     routing : Routing, default "delay"
-        All but `path`: what the shortest route has least of. Absent: `delay`.
+        All but `path`: the metric that the shortest route minimises. Absent: `delay`.
     routes_per_pair : int, optional
         All but `path`: routes from each node with hosts to each other, the shortest ones without
         loops; fewer where there are not as many. Absent: 1, with `ecmp` 16. From 1 to 100.
@@ -772,8 +777,8 @@ class Network(_Section):
     file : str, optional
         `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML, JSON
         (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
-        TOML. Its path counts from the scenario's file. It is replaced by what it says when the
-        scenario is loaded.
+        TOML. Its path counts from the scenario's file. When the scenario is loaded, its contents
+        take its place.
     lengths : FileLengths, optional
         With `file`: how long a link is that has no length, and an end without coordinates. Absent:
         `"placed"`.
@@ -831,7 +836,7 @@ class NetworkNode(_Section):
     name : str
         Its name, which no other node has.
     role : NodeRole, default "both"
-        What it is for.
+        Its role.
     """
 
     name: str
@@ -851,7 +856,7 @@ class NetworkLink(_Section):
     length_km : float, optional
         Length in km. At least 0.
     delay : str (time), optional
-        Propagation delay, one way. At most 100000 s.
+        Propagation delay, in one direction. At most 100000 s.
     wavelengths : int, optional
         Data wavelengths. Absent: `network.wavelengths`. From 1 to 1000.
     fibres : int, default 1
@@ -879,17 +884,17 @@ class Access(_Section):
     rate : str (rate), default "1 Mb/s"
         Rate of a link, in both directions. At least 100 b/s.
     delay : str (time), default "10 ms"
-        Propagation delay of a link, one way. At most 100000 s.
+        Propagation delay of a link, in one direction. At most 100000 s.
     queue : int, optional
         Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
         bound.
     queue_bytes : str (size), optional
-        Bytes that may be in a link's queue, with what has not left of the packet being sent; a
+        Bytes that may be in a link's queue, including the unsent part of the packet being sent; a
         packet that would bring it above is dropped. Absent: no such bound. At least 1 B.
     marking : Marks, optional
         Which data packets the senders' links mark. Absent: none.
     loss : LinkLoss, optional
-        What the senders' links lose, in both directions. Absent: only what their queues drop.
+        Losses of the senders' links, in both directions. Absent: only their queues drop packets.
     shared : bool, default False
         Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
         network all senders of an edge node one link, and all receivers of one another. Otherwise
@@ -920,12 +925,12 @@ class Marks(_Section):
     rule : MarkRule, default "threshold"
         The rule.
     above : str (size), optional
-        `threshold`: a packet is marked that finds more than this in the queue, with what has not
-        left of the packet being sent (K of RFC 8257).
+        `threshold`: a packet is marked if it finds more than this in the queue, including the
+        unsent part of the packet being sent (K of RFC 8257).
     least : str (size), optional
-        `red`: mean of what packets find from which on some are marked.
+        `red`: mean queue length from which on some packets are marked.
     most : str (size), optional
-        `red`: mean from which on all are. Above `least`.
+        `red`: mean queue length from which on all packets are marked. Above `least`.
     chance : float, default 0.02
         `red`: chance of a mark just below `most`. Absent: 0.02. Above 0, at most 1.
     weight : float, default 0.002
@@ -942,9 +947,9 @@ class Marks(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class LinkLoss(_Section):
-    """What an access link loses of the packets that hosts and edge nodes hand to it, data and ...
+    """Losses of an access link among the packets that hosts and edge nodes hand to it, data ...
 
-    What an access link loses of the packets that hosts and edge nodes hand to it, data and ACKs
+    Losses of an access link among the packets that hosts and edge nodes hand to it, data and ACKs
     alike. Each link has spells of its own, which both of its directions share. They go on as time
     does, whether or not anything is sent. A lost packet takes no room on the link.
 
@@ -994,7 +999,7 @@ class AccessSide(_Section):
     rate : str (rate), optional
         Rate of a link, in both directions. At least 100 b/s.
     delay : str (time), optional
-        Propagation delay of a link, one way. At most 100000 s.
+        Propagation delay of a link, in one direction. At most 100000 s.
     queue : int, optional
         Packets that may wait for a link behind the one being sent; more are dropped.
     queue_bytes : str (size), optional
@@ -1003,8 +1008,8 @@ class AccessSide(_Section):
     marking : Marks, optional
         Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
     loss : LinkLoss, optional
-        What the receivers' links lose, in both directions. Absent: nothing but what their queues
-        drop, whatever the senders' links do.
+        Losses of the receivers' links, in both directions. Absent: only their queues drop packets,
+        whatever the senders' links do.
     """
 
     rate: str | None = None
@@ -1038,7 +1043,7 @@ class Wlan(_Section):
     basic_rate : str (rate), default "1 Mb/s"
         Rate of RTS, CTS and ACK frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     preamble : WlanPreamble, default "long"
-        What precedes each frame.
+        The preamble of each frame.
     rts_threshold : str (size), optional
         Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
         by an RTS. Absent: none is.
@@ -1154,7 +1159,7 @@ class Edge(_Section):
         `cwnd-classes`: assembly time of each class, one more than there are thresholds. Each above
         0 s, at most 100000 s.
     queues : Queues, default "destination"
-        What a mesh keeps assembly queues for.
+        The groups of packets for which a mesh keeps assembly queues.
     burstifiers : int, default 1
         Assembly queues for each of these; flows are spread over them by number. From 1 to 1000.
     min_size : str (size), optional
@@ -1162,7 +1167,7 @@ class Edge(_Section):
     port : IngressPort, default "fifo"
         How bursts get from an edge node of a mesh on a fibre.
     marking : Marks, optional
-        In a mesh with `port = "fifo"`: which data packets are marked, by what waits before their
+        In a mesh with `port = "fifo"`: which data packets are marked, by the backlog before their
         burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
     wavelength : FirstWavelength, default "free"
         On which wavelength a burst sets out; needs `port = "shared"`.
@@ -1182,7 +1187,7 @@ class Edge(_Section):
     notice_size : str (size), default "40 B"
         `notices` = `in-band`: size of a burst ACK or burst NAK. From 1 B to 65535 B.
     ack : EdgeAck, optional
-        Assembly of the ACKs on their way back.
+        Assembly of the ACKs on the reverse path.
     """
 
     assembly: Assembly | None = None
@@ -1223,8 +1228,8 @@ class EdgeAck(_Section):
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`. At least 1 B.
     with_data : bool, default False
-        Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
-        queues of their own.
+        Whether the ACKs of a mesh enter the queues of the data on the same path, in place of queues
+        of their own.
     class_ : int, default 0
         `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
     offset : str (time), default "0 s"
@@ -1257,7 +1262,7 @@ class Signalling(_Section):
         Headers a node works on at a time; further ones wait. Absent: headers never wait. From 1 to
         1000.
     guard : str (time), optional
-        What the offset time has to spare beyond hops x `processing`: it covers the sending of the
+        The spare time in the offset time, beyond hops x `processing`. It covers the sending of the
         header, its waiting, and `switching`. The default is 1 us where that is enough on every
         route for a header that waits nowhere. Else it is twice what such a header needs, in whole
         microseconds: `switching`, and the sending of the header on all fibres of the longest route
@@ -1270,7 +1275,7 @@ class Signalling(_Section):
     header_size : str (size), default "64 B"
         Size of a header. At most 65535 B.
     channels : int, default 1
-        Control channels of a fibre, beside its data wavelengths. From 1 to 1000.
+        Control channels of a fibre, in addition to its data wavelengths. From 1 to 1000.
     rate : str (rate), optional
         Rate of a control channel. Absent: that of a data wavelength. At least 100 b/s.
     requests : int, default 8
@@ -1301,7 +1306,7 @@ class Core(_Section):
     Parameters
     ----------
     forwarding : CoreForwarding, default "cut-through"
-        How a core node passes on what it receives.
+        How a core node forwards packets.
     scheduler : SchedulerKind, default "lauc-vf"
         Which of the free wavelengths a burst takes.
     conversion : ConversionKind, default "full"
@@ -1309,8 +1314,8 @@ class Core(_Section):
     conversion_range : int, optional
         `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
     contention : sequence of Resolution, default []
-        What a node tries, in this order, for a burst whose way is taken; a burst for which all
-        fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
+        Resolutions that a node tries, in this order, for a burst that is blocked; a burst for which
+        all fail is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
         otherwise the scheduler converts from the start, as far as `conversion` allows.
     injection : Injection, optional
         Contention that no other burst makes.
@@ -1338,10 +1343,10 @@ class Core(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Injection(_Section):
-    """Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang ...
+    """Contention that bursts meet at random in addition to that with other bursts, as Shihada ...
 
-    Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang and Ho
-    (2006) insert it. A burst that meets it finds its fibre taken whatever is free there, and
+    Contention that bursts meet at random in addition to that with other bursts, as Shihada, Zhang
+    and Ho (2006) insert it. A burst that meets it is blocked whatever is free there, and
     `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
     reservation.
 
@@ -1352,7 +1357,7 @@ class Injection(_Section):
     ack : float (probability), default 0.0
         Chance that a burst of ACKs alone meets it. Default: 0.
     per : InjectedPer, default "burst"
-        What the chance is of.
+        The unit that the chance refers to.
     """
 
     data: float | None = None
@@ -1450,7 +1455,7 @@ class Ops(_Section):
     slot_size : str (size), default "576 B"
         Length of a slot. One datagram of 576 B fills the default. From 1 B to 1 MB.
     slot_header : str (size), default "0 GB"
-        Of this, what the optical packet needs for itself: header, guard time.
+        The part of this that the optical packet needs for itself: header, guard time.
     packing : Packing, default "one"
         How many datagrams a slot carries. One that is longer than a slot travels in several, and is
         lost if one of them is.
@@ -1465,11 +1470,11 @@ class Ops(_Section):
     acks : AckWay, default "slotted"
         How ACKs travel.
     unsmoothed : sequence of str, default []
-        Names of edge nodes that send what they have in the next free slot, without smoothing.
+        Names of edge nodes that send their packets in the next free slot, without smoothing.
     smoothing : Smoothing, optional
         Edge smoothing.
     congestion : Congestion, optional
-        What the switches take for congestion.
+        The rule by which switches recognise congestion.
     dlcc : Dlcc, optional
         Dual-layer congestion control. Absent: losses are left to TCP.
     """
@@ -1513,7 +1518,7 @@ class Smoothing(_Section):
     phase : Phase, default "drawn"
         When buffers negotiate, within an interval.
     refusal : Refusal, default "keep"
-        What a buffer gets that asks for more than its route has left.
+        The answer to a buffer that asks for more than its route has left.
     """
 
     enabled: bool | None = None
@@ -1576,15 +1581,15 @@ class Dlcc(_Section):
     filter : Filter, default "all"
         Which ACKs of the receiver are dropped that repeat those of the edge.
     guard : Guard, default "copies"
-        What keeps ACKs of the edge from acknowledging data that is lost.
+        The rule that keeps ACKs of the edge from acknowledging data that are lost.
     keep : str (time), optional
         How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
         `congestion.rtt_max`, at least 1 s. Above 0 s, at most 100000 s.
     notification : Notification, default "dedicated"
         How notifications travel.
     notification_delay : str (time), optional
-        Time from the drop to the edge, T_1. Absent: what light takes back over the route. At most
-        100000 s.
+        Time from the drop to the edge, T_1. Absent: the propagation delay of the route in reverse.
+        At most 100000 s.
     piggyback_wait : str (time), default "1 ms"
         `piggybacked`: a notification that no slot took along leaves by itself after this time. At
         most 100000 s.
@@ -1604,10 +1609,10 @@ class Dlcc(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Tcp(_Section):
-    """The parameters of an endpoint as a user writes them: what is left out has the value that ...
+    """The parameters of an endpoint as a user writes them: a parameter that is left out has ...
 
-    The parameters of an endpoint as a user writes them: what is left out has the value that the
-    profile gives it.
+    The parameters of an endpoint as a user writes them: a parameter that is left out has the value
+    of the profile.
 
     Parameters
     ----------
@@ -1639,8 +1644,8 @@ class Tcp(_Section):
     window : int, optional
         The receiver's window: most segments outstanding. 1 to 1,000,000. Default 20 (ns-2
         `window_`), 64 in profile `"rfc"` (64 KB without window scaling), 8192 in profile `"linux"`,
-        whose receiver advertises what its buffer has room for, and never more than this. It bounds
-        the throughput at window × segment size / round-trip time.
+        whose receiver advertises the room in its buffer, and never more than this. It bounds the
+        throughput at window × segment size / round-trip time.
     initial_window : int, optional
         Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2
         `windowInit_`); profile `"rfc"`: 4, 3 or 2 for segments with up to 1095, up to 2190 and
@@ -1703,10 +1708,10 @@ class Tcp(_Section):
         fraction) or `"integer"` (rounded down). Default `"real"` (ns-2 `precisionReduce_`); profile
         `"ns2-2003"`: `"integer"`. The threshold itself is a whole number of segments, at least 2.
     ssthresh_basis : SsthreshBasis, optional
-        Half of what becomes the slow-start threshold: `"window"` (the smaller of cwnd and the
-        receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in flight,
-        less those that Limited Transmit released; cwnd becomes the threshold; the threshold stays
-        when the same segment times out again). Default `"flight"`, in the ns-2 profiles and
+        The quantity whose half becomes the slow-start threshold: `"window"` (the smaller of cwnd
+        and the receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in
+        flight, less those that Limited Transmit released; cwnd becomes the threshold; the threshold
+        stays when the same segment times out again). Default `"flight"`, in the ns-2 profiles and
         `"linux"` `"window"`.
     cwnd_limited : bool, optional
         Whether cwnd stops growing at the receiver's window. Default true, with ns-2 profiles false
@@ -1716,10 +1721,11 @@ class Tcp(_Section):
         Whether a loss in the very first window can be repaired by a fast retransmit. Default true
         (ns-2 `bugfix_ss_`); profile `"ns2-2003"`: false, it waits for a time-out.
     fast_recovery_exit : FastRecoveryExit, optional
-        The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (what it is, and
-        the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or `"flight"`
-        (the smaller of the threshold and one more than the segments in flight, against bursts: RFC
-        6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles and `"linux"` `"keep"`.
+        The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (its present
+        value, and the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or
+        `"flight"` (the smaller of the threshold and one more than the segments in flight, against
+        bursts: RFC 6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles and `"linux"`
+        `"keep"`.
     reno_fast_retransmits : RenoFastRetransmits, optional
         How often Reno may retransmit fast within one window of data: `"once-per-window"` (ns-2
         since July 2003, `bugFix_`), `"several"` (unless the last reduction was a time-out, as RFC
@@ -1736,22 +1742,22 @@ class Tcp(_Section):
         so that a long repair ends in a time-out) or `"slow-but-steady"` (each). RFC 6582 section 4;
         ns-2 `newreno_changes1_`. Default `"impatient"`; profile `"ns2-2003"`: `"slow-but-steady"`.
     new_reno_deflation : bool, optional
-        Whether a partial ACK deflates New-Reno's window by what it acknowledges less one (RFC 6582
-        section 3.2 step 3; ns-2 `partial_window_deflation_`) or takes away the inflation. Default
-        true; profile `"ns2-2003"`: false.
+        Whether a partial ACK deflates New-Reno's window by the segments that it acknowledges less
+        one (RFC 6582 section 3.2 step 3; ns-2 `partial_window_deflation_`) or takes away the
+        inflation. Default true; profile `"ns2-2003"`: false.
     new_reno_burst : int, optional
         Most segments that an ACK during New-Reno's fast recovery may release, besides the
         retransmission; 0: no limit. Default 0, in the ns-2 profiles and `"linux"` 2.
     sack_recovery : SackRecovery, optional
-        How SACK recovery decides what to send: `"ns2"` (a count of segments in the pipe, as the
-        agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles and `"linux"`
+        How SACK recovery chooses the segment to send: `"ns2"` (a count of segments in the pipe, as
+        the agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles and `"linux"`
         `"ns2"`. Without effect unless `variant` is `"sack"`.
     idle_restart_window : int, optional
         Congestion window, in segments, when the sender has more to send after it was idle for a
         time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
         ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
         halves its window for each time-out that it was idle, down to `initial_window`. It also
-        shrinks a window of which less was used for a time-out. It does neither where this is 0
+        shrinks a window that was not fully used during a time-out. It does neither where this is 0
         (Linux `tcp_slow_start_after_idle`).
     rto_estimator : RtoEstimator, optional
         How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
@@ -1816,33 +1822,33 @@ class Tcp(_Section):
         `"back"`: which edge nodes send burst ACKs: `"ingress"`, `"egress"` or `"both"`. Default
         `"both"`.
     back_egress_unknown : EgressUnknown, default "false-timeout"
-        `"back"` with `"egress"`: what a time-out is when not all outstanding segments are known to
-        have arrived, on which the paper is silent: `"false-timeout"` or `"true-timeout"`. Default
-        `"false-timeout"`.
+        `"back"` with `"egress"`: the verdict on a time-out while the arrival of all outstanding
+        segments is not known, on which the paper is silent: `"false-timeout"` or `"true-timeout"`.
+        Default `"false-timeout"`.
     bnak_delay : BnakDelay, default "path"
         `"bnak"`: when a burst NAK arrives: `"path"` (after the delay of the reverse path) or
         `"rtt"` (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes).
         Default `"path"`.
     bnak_partial : BnakPartial, default "true-timeout"
-        `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
-        `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
-        `"true-timeout"`.
+        `"bnak"`: the verdict on a time-out after a burst NAK that did not cover all outstanding
+        segments: `"true-timeout"` or `"recheck"` (false if it covers all that are outstanding by
+        then). Default `"true-timeout"`.
     sack : bool, default True
-        Whether the receiver reports what arrives out of order (RFC 2018). Default true. Without it
-        duplicate ACKs stand for segments, and a loss takes a round trip each. Without effect unless
-        `variant` is `"linux"`.
+        Whether the receiver reports segments that arrive out of order (RFC 2018). Default true.
+        Without it duplicate ACKs stand for segments, and a loss takes a round trip each. Without
+        effect unless `variant` is `"linux"`.
     d_sack : bool, default True
-        Whether the receiver reports what arrives twice (RFC 2883), by which the sender takes back a
-        reduction that was for nothing (RFC 3708). Default true. Without effect unless `variant` is
+        Whether the receiver reports segments that arrive twice (RFC 2883), by which the sender
+        undoes a needless reduction (RFC 3708). Default true. Without effect unless `variant` is
         `"linux"` and `sack` true.
     rack : bool, default True
         Whether losses are found by time: a segment is lost if one that was sent sufficiently later
         has arrived (RFC 8985), else by three reported segments above it (RFC 6675). Default true.
         Without effect unless `variant` is `"linux"`.
     rack_adapts : bool, optional
-        Whether what arrives twice widens the time for which RACK waits for reordered segments (RFC
-        8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2). Without effect
-        unless `variant` is `"linux"` and `rack` true.
+        Whether segments that arrive twice widen the time for which RACK waits for reordered
+        segments (RFC 8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2).
+        Without effect unless `variant` is `"linux"` and `rack` true.
     rack_counts : bool, optional
         Whether RACK waits no longer for reordered segments once `dupack_threshold` segments are
         reported, as long as none was reordered (RFC 8985 section 6.2). Default true (Linux
@@ -1852,8 +1858,8 @@ class Tcp(_Section):
         Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
         section 7). Default true. Without effect unless `variant` is `"linux"`.
     f_rto : bool, default True
-        Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO, RFC
-        5682). Default true. Without effect unless `variant` is `"linux"`.
+        Whether a time-out is undone when ACKs show that not all was lost (F-RTO, RFC 5682). Default
+        true. Without effect unless `variant` is `"linux"`.
     slow_start : SlowStart, default "hystart"
         Events that may end slow start before a loss. `"standard"`: none. `"hystart"` (with
         `"cubic"`; Ha and Rhee 2008): a train of ACKs as long as half a round trip, or a round trip
@@ -1885,9 +1891,9 @@ class Tcp(_Section):
         grows by two segments with each that arrives, up to five eighths of it. 4 KB to 1 GB.
         Default 128 KiB (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
     receive_buffer_max : str (size), default "6291456 B"
-        Up to what the buffer grows, so that the application reads twice what it read in the last
-        round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB (Linux `tcp_rmem`).
-        Without effect unless `variant` is `"linux"`.
+        Largest size to which the buffer grows. It grows so that the application can read twice as
+        much as in the last round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB
+        (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
     window_clamp : str (size), optional
         The widest window that the receiver advertises before the first segment comes (Linux
         `TCP_WINDOW_CLAMP`), from which on the buffer bounds it. At least `segment_size`. Default:
@@ -2125,7 +2131,7 @@ class Write(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Reverse(_Section):
-    """What the host that is called sends back over the same connection.
+    """The data that the called host sends back over the same connection.
 
     Without `bytes` and `script` it always has data to send.
 
@@ -2135,7 +2141,7 @@ class Reverse(_Section):
         Name of this direction in tables and figures; absent: that of the flow, and `(back)`.
     start : str (time), default "0 s"
         When it begins to write, counted from the start of the connection; where it replies, from
-        the arrival of what it replies to. At most 2000000 s.
+        the arrival of the data that it replies to. At most 2000000 s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
@@ -2166,8 +2172,8 @@ class Live(_Section):
         IP address, of version 4, such as `10.0.0.1`.
     node : str, optional
         Name of the edge node that it is at; of a path `ingress` or `egress`. Absent: of the first
-        host the first edge node, of every other the last. On a path, data are what hosts at the
-        ingress send.
+        host the first edge node, of every other the last. On a path, hosts at the ingress send
+        data.
     command : sequence of str, optional
         The program and its arguments; no shell reads them, and `python` is the one that runs
         Burstlab. Absent: none, the kernel alone answers.
@@ -2176,7 +2182,8 @@ class Live(_Section):
     server : bool, default False
         Whether the run goes on without it: it is ended once all other programs have ended.
     environment : sequence of str, optional
-        Environment variables of the program, each as `NAME=value`, beside those of `burstlab`.
+        Environment variables of the program, each as `NAME=value`, in addition to those of
+        `burstlab`.
     congestion_control : str, optional
         Congestion control of its connections, as the kernel calls it, such as `bbr`. Absent: that
         which the kernel uses by itself.
@@ -2185,8 +2192,8 @@ class Live(_Section):
     mtu : str (size), default "1500 B"
         Largest packet of its device. From 576 B to 65535 B.
     grouping : bool, default True
-        Whether the kernel may hand several segments to the device as one; the device sees single
-        ones either way, but the kernel may wait to have more.
+        Whether the kernel may hand several segments to the device as one. The device sees single
+        ones in both cases, but the kernel may wait to have more.
     """
 
     address: str | None = None
@@ -2218,9 +2225,9 @@ class Demand(_Section):
     pattern : DemandPattern, default "poisson"
         When connections come, and between which nodes.
     flows_per_second : float, default 1.0
-        `poisson`: mean arrivals a second; of what, says `per`. From 1e-9 to 1e9.
+        `poisson`: mean arrivals a second, counted as `per` says. From 1e-9 to 1e9.
     per : Per, default "node"
-        `poisson`: what the rate is counted for.
+        `poisson`: the unit for which the rate is counted.
     destination : Destination, default "uniform"
         `poisson`: where connections go.
     weights : sequence of NodeWeight, optional
@@ -2396,9 +2403,9 @@ class Traffic(_Section):
     sessions_per_second : float, optional
         `sessions`: mean number of sessions that a source begins a second. Above 0, at most 1e9.
     on_mean : str (time), default "500 ms"
-        `pareto`: mean time that a source sends; what the last packet of a spell leaves of the time
-        to the next one is made up in the next spell. `sessions`: mean time that a session lasts.
-        Above 0 s, at most 100000 s.
+        `pareto`: mean time that a source sends. A spell that ends between two packets leaves the
+        rest of the interval to the next spell. `sessions`: mean time that a session lasts. Above 0
+        s, at most 100000 s.
     off_mean : str (time), default "500 ms"
         `pareto`: mean time that a source is silent. Above 0 s, at most 100000 s.
     shape : float, default 1.5
@@ -2448,9 +2455,9 @@ class Traffic(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Bursts(_Section):
-    """Bursts of others, which carry no packets of flows and arrive at their ingress as a ...
+    """Background bursts, which carry no packets of flows and arrive at their ingress as a ...
 
-    Bursts of others, which carry no packets of flows and arrive at their ingress as a Poisson
+    Background bursts, which carry no packets of flows and arrive at their ingress as a Poisson
     process; needs a mesh.
 
     Parameters
@@ -2461,9 +2468,9 @@ class Bursts(_Section):
         without a name keys the draws.
     erlangs : float, default 0.1
         Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
-        were lost. Of what, says `per`. From 0 to 1e9.
+        were lost, counted as `per` says. From 0 to 1e9.
     per : Per, default "pair"
-        What the load is counted for.
+        The unit for which the load is counted.
     from_ : str, optional
         Name of the edge node where they start. Absent: every edge node.
     to : str, optional
@@ -2554,8 +2561,8 @@ class Failure(_Section):
     link : tuple[str, str], optional
         The names of two nodes: the fibre between them goes down, in both directions.
     node : str, optional
-        Name of a node: all fibres go down that begin or end there. Its hosts go on, and what they
-        send is lost where it sets out.
+        Name of a node: all fibres go down that begin or end there. Its hosts go on, and their
+        packets are lost at the first fibre.
     one_way : bool, default False
         Whether of `link` only the direction from the first node to the second goes down.
     down : str (time), default "0 s"
@@ -2564,7 +2571,7 @@ class Failure(_Section):
         When it comes back. Absent: never. At most 2000000 s.
     reroute : str (time), optional
         How long after each of the two the routes follow: those of bursts that set out from then on,
-        and the detours of deflection. Two nodes that no way joins keep their routes. Absent: the
+        and the detours of deflection. Two nodes that no path joins keep their routes. Absent: the
         routes stay. At most 2000000 s.
     """
 
@@ -2578,7 +2585,7 @@ class Failure(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Loss(_Section):
-    """What the core loses, each way.
+    """Losses of the core, in each direction.
 
     Parameters
     ----------
@@ -2681,11 +2688,12 @@ class LossRule(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Surgery(_Section):
-    """What is done to a burst of the run, or to all of them.
+    """An operation on a burst of the run, or on all of them.
 
-    All else in the run is as it would be without: whatever is drawn is drawn for its number, and an
-    operated burst takes nothing of what others have. Numbers are those of one seed, replication and
-    version. With `run.tie_break` = `random` the ties behind an operated burst are drawn anew.
+    All else in the run is as it would be without it: a draw is keyed by its own number, and an
+    operated burst takes nothing of what other bursts have. Numbers are those of one seed,
+    replication and version. With `run.tie_break` = `random` the ties behind an operated burst are
+    drawn anew.
 
     Parameters
     ----------
@@ -2693,9 +2701,10 @@ class Surgery(_Section):
         Number of the burst, as the tables `bursts` and `packets` have it; of a slotted network,
         that of the optical packet. Absent: every burst. At least 1.
     direction : Direction, default "data"
-        On a `path`, where bursts are numbered by themselves each way: which way. Absent: `data`.
+        On a `path`, where bursts of each direction are numbered by themselves: the direction.
+        Absent: `data`.
     operation : Operation, default "spare"
-        What is done.
+        The operation.
     delay : str (time), optional
         `delay`: by how much later it lands. Above 0 s, at most 100000 s.
     """
@@ -2718,34 +2727,35 @@ class Run(_Section):
     warmup : str (time), default "0 s"
         Rates are measured from here to `duration`, which is longer.
     drain : str (time), optional
-        After `duration` no connection of `demand` and no flow begins, and the run goes on until all
+        After `duration` no connection of `demand` and no flow begins. The run goes on until all
         finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
-        `duration` up to 2e6 s. Completion times are then those of all transfers that began: without
-        it, or where it is too short, those under way at the end are censored. Whatever else sends
-        goes on sending, so that they meet the same load. Counters, counts of flows, completion
-        times and traces are of the whole run; all else ends at `duration`, as without it: rates,
-        and what is said of the network and of cells. Absent: the run ends at `duration`.
+        `duration` up to 2e6 s. Completion times are then those of all transfers that began. Without
+        it, or where it is too short, transfers that are unfinished at the end are censored. All
+        other sources go on sending, so that these transfers meet the same load. Counters, counts of
+        flows, completion times and traces are of the whole run. All other results end at
+        `duration`, as without it: rates, and those of the network and of cells. Absent: the run
+        ends at `duration`.
     bursts : int, optional
         End when this many data bursts have been closed. At least 1.
     sample : str (time), optional
-        Note this often how many connections of `demand` are under way at each edge node, in the
-        table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+        Records this often how many connections of `demand` are open at each edge node, in the table
+        `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
     occupancy : str (time), optional
-        Note this often what waits in each assembly queue, and at each fibre, and how long each
+        Records this often the backlog of each assembly queue and of each fibre, and how long each
         wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
         10,000,000 times; needs a mesh of bursts. Absent: not at all.
     tie_break : TieBreak, default "fixed"
         Which of several events of one instant comes first, among timers and then among arrivals.
-        `random` shows whether a result hangs on ties.
+        `random` shows whether a result depends on ties.
     seed : int, default 1
         Seed of all randomness. At most 9223372036854775807.
     replications : int, default 1
         Independent repetitions. From 1 to 1000000.
     max_memory : str (size), optional
-        The memory that a run, and all that run beside it, may take. A scenario that is bound to
-        need more is refused before it runs; a run that comes to need more is stopped, and what it
-        recorded is kept. A larger value changes no number. Absent: half of the memory that there
-        is. At least 1 MB.
+        The memory that a run may take, together with all runs at the same time. A scenario that is
+        bound to need more is refused before it runs. A run that comes to need more is stopped, and
+        its records are kept. A larger value changes no number. Absent: half of the memory of the
+        machine. At least 1 MB.
     """
 
     duration: str | None = None

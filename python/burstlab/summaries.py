@@ -85,7 +85,7 @@ class Counters(TypedDict):
 
 
 class FlowSummary(TypedDict):
-    """What one flow achieved.
+    """Numbers of one flow.
 
     Counts are of the whole run; its rates, the segments delivered and its round trips of the
     measured time.
@@ -128,7 +128,7 @@ class FlowSummary(TypedDict):
 
 
 class Confusion(TypedDict):
-    """How a detector judged the time-outs of a flow, against what they were.
+    """The verdicts of a detector on the time-outs of a flow, compared with their true kinds.
 
     A spurious time-out is no sign of congestion: to excuse it is right.
     """
@@ -142,11 +142,11 @@ class Confusion(TypedDict):
 
 
 class Reductions(TypedDict):
-    """What the window of a flow was reduced for: losses found before the time-out, time-outs ...
+    """Causes of the reductions of a flow's window.
 
-    What the window of a flow was reduced for: losses found before the time-out, time-outs, early
-    repairs, marks. What a reduction costs are the segments by which it makes the window smaller at
-    first: to the threshold where a repair begins, to one segment at a time-out.
+    They are losses found before the time-out, time-outs, early repairs and marks. The cost of a
+    reduction is the number of segments by which it makes the window smaller at first: to the
+    threshold where a repair begins, to one segment at a time-out.
     """
 
     one_burst: int
@@ -164,11 +164,11 @@ class Reductions(TypedDict):
 
 
 class NetworkSummary(TypedDict):
-    """What happened in a mesh in the measured time.
+    """Numbers of a mesh in the measured time.
 
-    Bursts are told by kind: a burst that carries a data packet, of a flow or of other traffic, is
-    one with data, whatever else it carries; one without, but with an ACK, is one of ACKs; one of
-    batches alone, or of `[[bursts]]`, is of others.
+    Bursts are counted by kind. A burst with a data packet, of a flow or of other traffic, is one
+    with data, whatever else it carries. One without data, but with an ACK, is one of ACKs. One of
+    batches alone, or of `[[bursts]]`, is a background burst.
     """
 
     data: BurstSummary
@@ -184,8 +184,8 @@ class NetworkSummary(TypedDict):
 class BurstSummary(TypedDict):
     """Bursts of one kind, or of all.
 
-    What is said of bursts that ended counts those that landed or were lost in the measured time,
-    whenever they were sent.
+    Counts of ended bursts are of those that landed or were lost in the measured time, whenever they
+    were sent.
     """
 
     bursts: int
@@ -238,7 +238,7 @@ class Cause(TypedDict):
 
 
 class Resolutions(TypedDict):
-    """What nodes did for bursts whose way was taken, in the measured time, as it was done."""
+    """Resolutions of blocked bursts in the measured time, each counted when it was done."""
 
     contentions: int
     injected: int
@@ -351,19 +351,18 @@ LinkSummary = TypedDict(
         "classes": "NotRequired[list[LinkClass]]",
     },
 )
-"""A fibre of a mesh, one way.
+"""A fibre of a mesh, in one direction.
 
 Its wavelengths and its control channels are those of all kinds of bursts.
 """
 
 
 class LinkBursts(TypedDict):
-    """What became of bursts that came to a fibre: whose headers were dealt with by the node it ...
+    """Fates of bursts that came to a fibre.
 
-    What became of bursts that came to a fibre: whose headers were dealt with by the node it leaves
-    with this fibre next on their way, or that were deflected to it. One that comes again, because
-    it is sent or asked for again, counts again. Offered = carried + lost + deflected + resent +
-    refused.
+    A burst comes to a fibre when the node it leaves processes its header with this fibre next on
+    the route, or when it is deflected to it. One that comes again, because it is sent or asked for
+    again, counts again. Offered = carried + lost + deflected + resent + refused.
     """
 
     offered: int
@@ -386,10 +385,10 @@ LinkClass = TypedDict(
 
 
 class OpsSummary(TypedDict):
-    """What happened in a slotted network.
+    """Numbers of a slotted network.
 
-    Counts and what is the most are of the whole run without its drain, means and utilisation of the
-    time after the warm-up. Slots are conserved: sent = delivered + dropped + killed + in flight.
+    Counts and maxima are of the whole run without its drain, means and utilisation of the time
+    after the warm-up. Slots are conserved: sent = delivered + dropped + killed + in flight.
     """
 
     slot_s: float
@@ -430,7 +429,7 @@ class MeasuredSlots(TypedDict):
 
 
 class SlotSummary(TypedDict):
-    """What became of slots of one kind in the whole run.
+    """Fates of slots of one kind in the whole run.
 
     They are conserved: sent = delivered + dropped + killed + in flight.
     """
@@ -444,7 +443,7 @@ class SlotSummary(TypedDict):
 
 
 class SwitchSummary(TypedDict):
-    """What happened at a switch.
+    """Numbers of a switch.
 
     Arrived = left + dropped + waiting.
     """
@@ -470,7 +469,7 @@ PortSummary = TypedDict(
         "utilisation": "float",
     },
 )
-"""What happened at an output."""
+"""Numbers of an output."""
 
 
 PairSummary = TypedDict(
@@ -487,7 +486,7 @@ PairSummary = TypedDict(
         "backlog_max_bits": "float",
     },
 )
-"""What happened in the buffer of an edge node for another one."""
+"""Numbers of the buffer of an edge node for another one."""
 
 
 class WlanSummary(TypedDict):
@@ -500,7 +499,7 @@ class WlanSummary(TypedDict):
 
 
 class WlanWay(TypedDict):
-    """One way over a wireless cell.
+    """One direction over a wireless cell.
 
     Packets are conserved: offered = delivered + dropped after retries + lost by the residual loss +
     dropped by full queues + in flight.
@@ -525,12 +524,12 @@ class WlanWay(TypedDict):
 
 
 class DemandSummary(TypedDict):
-    """What the connections of a demand achieved.
+    """Numbers of the connections of a demand.
 
     Completion times are those of its cohort: the connections that began in the measured time,
     whenever they were done. Of a cohort of n, the percentile q is the least time that at least q n
-    of them did not exceed. A mean is absent where a connection is censored, which is not done at
-    the end of the run, and a percentile where one that is censored could change it.
+    of them did not exceed. A connection that is not done at the end of the run is censored. A mean
+    is absent where one is censored, and a percentile where a censored one could change it.
     """
 
     label: str
@@ -594,7 +593,7 @@ class DepartedSummary(TypedDict):
 
 
 class SurgerySummary(TypedDict):
-    """What came of an operation on a burst."""
+    """The result of an operation on a burst."""
 
     burst: int | None
     direction: str | None

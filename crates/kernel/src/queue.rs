@@ -27,7 +27,7 @@ const FIXED_BIT: u64 = 1 << 62;
 const FIRST: u64 = 1 << 32;
 
 impl Ticket {
-    /// The place of what happens at `place` before all else of its instant.
+    /// The place of an event at `place` before all else of its instant.
     #[inline]
     #[must_use]
     pub fn first(place: u32) -> Self {

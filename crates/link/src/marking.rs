@@ -14,7 +14,7 @@ pub enum Marking {
     Red(Red),
 }
 
-/// Random early detection: by the mean of what packets found.
+/// Random early detection: by the mean queue that packets found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Red {
     /// Below this mean nothing is marked; from there on the chance rises from 0.

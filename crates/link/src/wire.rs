@@ -74,7 +74,7 @@ impl Queue {
 }
 
 impl Wire {
-    /// A link of `rate` and propagation `delay`; `queue` is what may wait behind the packet being
+    /// A link of `rate` and propagation `delay`; `queue` bounds the packets behind the packet being
     /// sent (`None`: no bound).
     #[must_use]
     pub fn new(rate: Rate, delay: Span, queue: impl Into<Room>) -> Self {

@@ -1,4 +1,4 @@
-//! The devices of live hosts, and what is exchanged with them.
+//! The devices of live hosts, and the data exchanged with them.
 
 use std::fmt;
 

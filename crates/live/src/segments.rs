@@ -1,6 +1,6 @@
-//! Which packet carried which data, connection by connection, as the headers of TCP tell: what is
-//! sent again and which repair it belongs to, what is acknowledged, and what came to applications
-//! at the other end. It serves whatever stack sends packets of IP.
+//! A record of which packet carried which data, connection by connection, by the headers of TCP. It
+//! has retransmissions and their repairs, acknowledged data, and data that came to applications at
+//! the other end. It serves any stack that sends packets of IP.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -118,7 +118,7 @@ pub enum Again {
 /// The retransmissions in a packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resent {
-    /// Where a repair of its connection begins with it: packets that carried what is waited for.
+    /// Where a repair of its connection begins with it: packets that carried the awaited data.
     pub awaited: Option<Vec<u64>>,
     /// The packets all of whose data is sent again with it. A packet whose data is sent again in
     /// parts is among them when the last part is.
@@ -309,7 +309,7 @@ impl Connection {
         }
     }
 
-    /// The packets that carried what is not acknowledged, in their order.
+    /// The packets that carried data that are not acknowledged, in their order.
     fn awaited(&self) -> Vec<u64> {
         let mut packets: Vec<u64> = self.segments.iter().map(|segment| segment.2).collect();
         packets.sort_unstable();

@@ -1,7 +1,7 @@
-//! Fibres: when what leaves at the beginning of one is at its end. Nobody else knows how long a
-//! fibre is or whether it is up. Who plans asks for the least or the greatest delay of a run. Who
-//! takes what happened once for what happens again asks whether the delay is steady. A fibre whose
-//! length changes, or that is there at times, would be a case of this file and of no other.
+//! Fibres: the time from one end of a fibre to the other. No other file knows how long a fibre is
+//! or whether it is up. A planner asks for the least or the greatest delay of a run. A fast path
+//! that repeats a result asks whether the delay is steady. A fibre whose length changes, or that
+//! exists only at times, would change this file alone.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Fibre {
         (self.failures == 0).then(|| self.signal(departs))
     }
 
-    /// The same for what no failure stops: headers, trailers and messages.
+    /// The same for headers, trailers and messages, which no failure stops.
     #[inline]
     #[must_use]
     pub fn signal(&self, sent: Time) -> Time {

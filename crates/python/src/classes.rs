@@ -25,7 +25,7 @@ create_exception!(
     "A class of Python cannot be used, or has failed; args are (problem, fix)."
 );
 
-/// Where the text of a class becomes a class, and what it raises becomes words.
+/// The Python module that turns the text of a class into a class, and its exceptions into words.
 const MODULE: &str = "burstlab.classes";
 
 /// The first exception in the classes of a run.
@@ -37,7 +37,7 @@ pub(crate) struct ClassFault {
 }
 
 impl ClassFault {
-    /// Returns what went wrong as an error.
+    /// Returns the failure as an error.
     pub(crate) fn check(&self) -> PyResult<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         failure.map_or(Ok(()), |args| Err(ClassError::new_err(args)))
@@ -384,7 +384,7 @@ fn rate(answer: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
     }
 }
 
-/// In what time a timer is due, if it is to run.
+/// The time until a timer is due, if it is to run.
 fn wait(answer: &Bound<'_, PyAny>) -> PyResult<Option<Span>> {
     if answer.is_none() {
         return Ok(None);
@@ -409,7 +409,7 @@ fn number(answer: &Bound<'_, PyAny>) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// The error of an answer that is not what was wanted.
+/// The error of an answer of the wrong kind.
 fn wrong(answer: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     let module = answer.py().import(MODULE);
     let made = module.and_then(|module| module.getattr("wrong_answer")?.call1((answer, wanted)));

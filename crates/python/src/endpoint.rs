@@ -12,7 +12,7 @@ use crate::guard::guarded;
 /// A segment that left: its number, whether it was sent before, and whether it pushes.
 type Departure = (u64, bool, bool);
 
-/// The sender, and what it has sent that nobody has taken yet.
+/// The sender, and the packets that it has sent and that nobody has taken yet.
 #[pyclass]
 pub(crate) struct LinuxSender {
     inner: Linux,

@@ -17,7 +17,7 @@ create_exception!(
 );
 
 thread_local! {
-    /// Whether what this thread does is guarded.
+    /// Whether the work of this thread is guarded.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
     /// Where the last guarded panic was.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };

@@ -53,7 +53,7 @@ impl PyDevices {
         Ok(made)
     }
 
-    /// Returns what went wrong, if anything did.
+    /// Returns the failure, if there is one.
     pub(crate) fn check(&self) -> PyResult<()> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         failed.map_or(Ok(()), Err)

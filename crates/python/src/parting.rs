@@ -142,7 +142,7 @@ pub(crate) struct RunPrices {
 
 #[pymethods]
 impl RunPrices {
-    /// Runs a scenario to its end, and notes what it loses.
+    /// Runs a scenario to its end, and records its losses.
     #[new]
     fn new(
         py: Python<'_>,

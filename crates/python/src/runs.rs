@@ -16,7 +16,7 @@ use crate::output::{RunOutput, hand_over, traced};
 use crate::refusals::{Cancelled, alive, refuse, refuse_checkpoint, to_json};
 use crate::scenarios::{resolved, runnable};
 
-/// The summary of a run that ends before its first event: what there is to measure.
+/// The summary of a run that ends before its first event.
 #[pyfunction]
 pub(crate) fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let monitor = Monitor::default();

@@ -15,14 +15,14 @@ pub struct Access {
     /// Rate of a link, in both directions.
     #[schemars(extend("x-minimum" = RATE_MIN))]
     pub rate: Rate,
-    /// Propagation delay of a link, one way.
+    /// Propagation delay of a link, in one direction.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub delay: Span,
     /// Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
     /// bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
-    /// Bytes that may be in a link's queue, with what has not left of the packet being sent; a
+    /// Bytes that may be in a link's queue, including the unsent part of the packet being sent; a
     /// packet that would bring it above is dropped. Absent: no such bound.
     #[schemars(extend("x-minimum" = "1 B"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct Access {
     /// Which data packets the senders' links mark. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
-    /// What the senders' links lose, in both directions. Absent: only what their queues drop.
+    /// Losses of the senders' links, in both directions. Absent: only their queues drop packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LinkLoss>,
     /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
@@ -51,7 +51,7 @@ pub struct AccessSide {
     #[schemars(extend("x-minimum" = RATE_MIN))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Propagation delay of a link, one way.
+    /// Propagation delay of a link, in one direction.
     #[schemars(extend("x-default" = "that of `access`"))]
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,8 +68,8 @@ pub struct AccessSide {
     /// Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
-    /// What the receivers' links lose, in both directions. Absent: nothing but what their queues
-    /// drop, whatever the senders' links do.
+    /// Losses of the receivers' links, in both directions. Absent: only their queues drop packets,
+    /// whatever the senders' links do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LinkLoss>,
 }

@@ -1,4 +1,4 @@
-//! `[[batches]]`: packets of others that enter the assembly queues of a mesh in batches.
+//! `[[batches]]`: background packets that enter the assembly queues of a mesh in batches.
 
 use burstlab_traffic::{BatchLaw, HURST_MAX};
 use burstlab_units::{Bytes, Span};
@@ -78,7 +78,7 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// What the batches between each two of its nodes follow; the entry stands at `path`.
+    /// The law of the batches between each two of its nodes; the entry stands at `path`.
     pub(super) fn law(&self, path: &str) -> Result<BatchLaw, ScenarioError> {
         Ok(BatchLaw {
             per_second: self.batches_per_second,
@@ -92,7 +92,7 @@ impl Batches {
     }
 }
 
-/// What the batches of the entry `index` follow.
+/// The laws of the batches of the entry `index`.
 pub(super) fn read(
     index: usize,
     batches: &Batches,

@@ -1,4 +1,4 @@
-//! Connections with data in both directions: what they count for, and what they cannot have.
+//! Connections with data in both directions: how they count, and fields that they cannot have.
 
 use super::error::{Check, word};
 use super::{Flow, Scenario, ScenarioError};
@@ -20,7 +20,7 @@ impl Scenario {
     }
 }
 
-/// Refuses what an entry with data in both directions cannot have.
+/// Refuses fields that an entry with data in both directions cannot have.
 pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
     let Some(reverse) = &flow.reverse else { return Ok(()) };
     let at = |field: &str| format!("flows[{index}].{field}");
@@ -47,9 +47,10 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
         return Err(ScenarioError::new("edge.spacing", value, problem, fix));
     }
     let on_path = scenario.kind().is_path();
-    let ways = scenario.surgery.iter().map(|entry| entry.direction);
-    if let Some((index, way)) = (0..).zip(ways).find(|(_, way)| on_path && way.is_some()) {
-        let (path, value) = (format!("surgery[{index}].direction"), word(&way));
+    let directions = scenario.surgery.iter().map(|entry| entry.direction);
+    let mut entries = (0..).zip(directions);
+    if let Some((index, direction)) = entries.find(|(_, one)| on_path && one.is_some()) {
+        let (path, value) = (format!("surgery[{index}].direction"), word(&direction));
         let problem = "with data in both directions bursts are numbered together";
         return Err(ScenarioError::new(path, value, problem, "remove it"));
     }

@@ -1,4 +1,4 @@
-//! What the types alone cannot say of a scenario.
+//! Checks of a scenario that the types alone cannot make.
 
 use burstlab_link::Marking;
 use burstlab_tcp::{Config, Listens, Overrides, WindowLaw};
@@ -19,7 +19,7 @@ const IN_STEP: &str = "pattern = \"cbr\" or \"periodic\"";
 /// No more samples in a run: they are kept until its end.
 const SAMPLES_MAX: u64 = 10_000_000;
 
-/// Checks `scenario`; returns what is allowed but probably not meant.
+/// Checks `scenario`; returns warnings about statements that are probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     check_ops::check(scenario)?;
     surgery::check(scenario)?;
@@ -70,9 +70,12 @@ fn flow(index: usize, flow: &Flow) -> Check {
     Ok(())
 }
 
-/// Refuses writes out of order, and beside `bytes`; `way` is the direction, as a table.
-fn writes(index: usize, (way, script, bytes): (&str, &Option<Vec<Write>>, Option<Bytes>)) -> Check {
-    let at = |field: &str| format!("flows[{index}].{way}{field}");
+/// Refuses writes out of order, and writes together with `bytes`; `table` is that of the direction.
+fn writes(
+    index: usize,
+    (table, script, bytes): (&str, &Option<Vec<Write>>, Option<Bytes>),
+) -> Check {
+    let at = |field: &str| format!("flows[{index}].{table}{field}");
     let Some(script) = script else { return Ok(()) };
     if let Some(bytes) = bytes {
         let fix = "keep one of the two";
@@ -105,7 +108,7 @@ fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check 
         return Err(ScenarioError::new(
             format!("{table}.node"),
             node.to_string(),
-            format!("there are at most {nodes} core nodes on the way"),
+            format!("there are at most {nodes} core nodes on the path"),
             format!("write 0 (the ingress edge) to {nodes}"),
         ));
     }
@@ -225,7 +228,7 @@ pub(super) fn marks(scenario: &Scenario, at: &str, own: &Overrides, tcp: &Config
     ))
 }
 
-/// What an ingress port marks, or a node with slots.
+/// The marking of an ingress port, or of a node with slots.
 pub(super) fn core_marks(scenario: &Scenario) -> Result<Option<Marking>, ScenarioError> {
     let rate = scenario.network.link_rate;
     if let Some(ops) = &scenario.ops {

@@ -1,4 +1,4 @@
-//! What a mesh needs, and what only a mesh has.
+//! Fields that a mesh needs, and fields that only a mesh has.
 
 use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::{Serializer, Span};
@@ -19,12 +19,12 @@ use crate::topology::{Graph, Routes};
 /// within the range of time.
 const HEADER_TIME_MAX: Span = Span::from_ms(10);
 const BURST_TIME_MAX: Span = Span::from_secs(10);
-/// Most bursts of one load that are under way at a time; a mesh has room for 16 million of all.
+/// Most bursts of one load that are in flight at a time; a mesh has room for 16 million of all.
 const UNDER_WAY_MAX: f64 = 1e7;
 /// Most assembly queues of a network.
 const QUEUES_MAX: u64 = 50_000_000;
 
-/// What a network makes of the tables of a scenario.
+/// The facts of the network that follow from the tables of a scenario.
 #[derive(Default)]
 pub(super) struct Through {
     /// Where flows, and traffic, begin and end.
@@ -89,7 +89,7 @@ pub(super) fn through(
     Ok(through)
 }
 
-/// Refuses what only a mesh has.
+/// Refuses fields that only a mesh has.
 fn path(scenario: &Scenario) -> Check {
     let edge = &scenario.edge;
     let mut given: Vec<String> = Vec::new();
@@ -135,7 +135,7 @@ fn path(scenario: &Scenario) -> Check {
     }
 }
 
-/// Refuses what only a path has.
+/// Refuses fields that only a path has.
 fn not_of_a_mesh(scenario: &Scenario) -> Check {
     let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
     let fix = "remove it; the offset time of a mesh is signalling.offset";
@@ -320,8 +320,9 @@ fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
     refuse(path, "", problem, "write a shorter one, or a faster network.link_rate")
 }
 
-/// Refuses a load of which more bursts would be under way than a mesh holds; a mean length of a few
-/// bytes does that. How many is counted with the longest delay, and with a millisecond at least.
+/// Refuses a load that would have more bursts in flight than a mesh holds; a mean length of a few
+/// bytes does that. Their number is counted with the longest delay, and with a millisecond at
+/// least.
 fn not_too_many(
     scenario: &Scenario,
     index: usize,
@@ -349,7 +350,7 @@ fn not_too_many(
     if many <= UNDER_WAY_MAX {
         return Ok(());
     }
-    let problem = format!("{many:.1e} bursts of {bytes:.0} B would be under way at a time");
+    let problem = format!("{many:.1e} bursts of {bytes:.0} B would be in flight at a time");
     let fix = format!("write longer bursts, or fewer erlangs; at most {UNDER_WAY_MAX:e} fit");
     refuse(format!("bursts[{index}].erlangs"), load.erlangs.to_string(), problem, fix)
 }

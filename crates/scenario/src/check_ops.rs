@@ -1,4 +1,4 @@
-//! What a slotted network needs, and what it has no use for.
+//! Fields that a slotted network needs, and fields without effect there.
 
 use burstlab_optical::slotted::SlotClock;
 
@@ -11,7 +11,7 @@ use crate::topology::Graph;
 /// Slots are numbered over the run, and counted in parts of a millionth.
 const SLOTS_MAX: u64 = 1 << 42;
 
-/// Refuses what belongs to bursts, or to a path.
+/// Refuses fields of bursts, or of a path.
 pub(super) fn check(scenario: &Scenario) -> Check {
     let Some(ops) = &scenario.ops else { return Ok(()) };
     if scenario.kind().is_path() {

@@ -1,5 +1,6 @@
-//! Tables in which one field, a choice, decides which of the others there are. What the choice
-//! needs is asked for where it is read; what is there and was not asked for has no use.
+//! Tables in which one field, a choice, decides which of the others there are. The code asks for
+//! the fields that the choice needs where it reads them. A field that was written and not asked for
+//! has no effect.
 
 use serde::Serialize;
 use serde_json::Value;

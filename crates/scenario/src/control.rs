@@ -1,4 +1,4 @@
-//! Whether headers come in time: by how much they are ahead, and what loads their channels.
+//! Whether headers come in time: by how much they are ahead, and the load of their channels.
 
 use burstlab_traffic::Sampler;
 use burstlab_units::{Serializer, Span};
@@ -8,10 +8,10 @@ use super::limits::CONTROL_MAX;
 use super::{IngressPort, Per, Scenario};
 use crate::topology::{Graph, Routes};
 
-/// What the offset times of a mesh leave for headers, where nothing says it and it is enough.
+/// The time for headers in the offset times of a mesh, where no guard is given and this is enough.
 const USUAL_GUARD: Span = Span::from_us(1);
 
-/// A pair of edge nodes, and what its headers need.
+/// A pair of edge nodes, and the times that its headers need.
 struct Need {
     from: u32,
     to: u32,
@@ -23,7 +23,7 @@ struct Need {
     offset: Span,
 }
 
-/// What the headers of each pair of edge nodes with a route need.
+/// The times that the headers of each pair of edge nodes with a route need.
 fn needs<'a>(
     scenario: &'a Scenario,
     graph: &Graph,
@@ -40,8 +40,8 @@ fn needs<'a>(
         let processing = signalling.processing * hops as u64;
         // At an electronic port a burst has its wavelength before its header is processed.
         let first = hops == 1 && scenario.edge.port == IngressPort::Fifo;
-        let on_the_way = sending * (hops as u64 - 1);
-        let offset = if first { Span::ZERO } else { processing + on_the_way };
+        let sending_all = sending * (hops as u64 - 1);
+        let offset = if first { Span::ZERO } else { processing + sending_all };
         Some(Need { from, to, hops, processing, offset: offset + signalling.switching })
     })
 }
@@ -109,7 +109,7 @@ pub(super) fn offsets(
     Ok(())
 }
 
-/// Says so where the control channels of a fibre cannot keep up with the bursts of others.
+/// Warns where the control channels of a fibre cannot keep up with the background bursts.
 pub(super) fn warning(
     scenario: &Scenario,
     lengths: &[Sampler],
@@ -172,9 +172,9 @@ fn busiest(
                 Per::Node => of(from).count(),
             };
             for (from, to) in of(from) {
-                let ways = routes.of(from, to);
-                for &link in ways.iter().flatten() {
-                    rates[link as usize] += each / (share * ways.len()) as f64;
+                let all = routes.of(from, to);
+                for &link in all.iter().flatten() {
+                    rates[link as usize] += each / (share * all.len()) as f64;
                 }
             }
         }

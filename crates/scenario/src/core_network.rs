@@ -13,7 +13,7 @@ use super::limits::{PARALLEL_MAX, SPAN_MAX};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Core {
-    /// How a core node passes on what it receives.
+    /// How a core node forwards packets.
     pub forwarding: CoreForwarding,
     /// Which of the free wavelengths a burst takes.
     pub scheduler: Scheduler,
@@ -22,8 +22,8 @@ pub struct Core {
     /// `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversion_range: Option<u32>,
-    /// What a node tries, in this order, for a burst whose way is taken; a burst for which all
-    /// fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
+    /// Resolutions that a node tries, in this order, for a burst that is blocked; a burst for which
+    /// all fail is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
     /// otherwise the scheduler converts from the start, as far as `conversion` allows.
     pub contention: Vec<Resolution>,
     /// Contention that no other burst makes.
@@ -51,7 +51,7 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// How a core node passes on what it receives.
+/// How a core node forwards packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreForwarding {
@@ -86,7 +86,7 @@ pub enum ConversionKind {
     Limited,
 }
 
-/// What a node tries for a burst whose way is taken.
+/// A resolution that a node tries for a burst that is blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resolution {

@@ -95,7 +95,7 @@ pub(super) fn read(
     }
 }
 
-/// Refuses what belongs to Poisson processes, and the sizes where a trace has its own.
+/// Refuses fields of Poisson processes, and the sizes where a trace has its own.
 pub(super) fn unused(demand: &Demand, at: &str) -> Check {
     let plain = Demand::default();
     let traced = demand.pattern == DemandPattern::Trace;
@@ -112,7 +112,7 @@ pub(super) fn unused(demand: &Demand, at: &str) -> Check {
     Err(ScenarioError::new(format!("{at}.{field}"), "", problem, fix))
 }
 
-/// What stands for the sizes of a trace: their mean.
+/// The sampler in place of the sizes of a trace: their mean.
 pub(super) fn sizes(rows: &[Traced]) -> Sampler {
     let sum: f64 = rows.iter().map(|row| row.bytes as f64).sum();
     Sampler::new(Law::Fixed((sum / rows.len().max(1) as f64).max(1.0)))

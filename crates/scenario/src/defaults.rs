@@ -1,8 +1,8 @@
-//! What the schema says of fields whose default the resolver fills in, because it hangs on the
-//! topology, the profile or a choice. The resolver is asked for it, so that both agree: it reads a
-//! scenario for each case, and what it fills in is the default.
+//! Defaults in the schema for fields that the resolver fills in, because they depend on the
+//! topology, the profile or a choice. The resolver is the source, so that both agree: it reads a
+//! scenario for each case, and the value that it fills in is the default.
 //!
-//! A field whose default is no value says it in its attribute `x-default`, in words.
+//! A field whose default is no value describes it in words, in its attribute `x-default`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Scenario;
 
-/// What a field has in which cases, each value with the names of its cases.
+/// The values of a field, each with the names of the cases in which it holds.
 type Found = Vec<(Value, Vec<&'static str>)>;
 
 /// A case and its scenario. The first is the plain one.

@@ -27,10 +27,10 @@ pub struct Demand {
     pub label: Option<String>,
     /// When connections come, and between which nodes.
     pub pattern: DemandPattern,
-    /// `poisson`: mean arrivals a second; of what, says `per`.
+    /// `poisson`: mean arrivals a second, counted as `per` says.
     #[schemars(range(min = 1e-9, max = 1e9))]
     pub flows_per_second: f64,
-    /// `poisson`: what the rate is counted for.
+    /// `poisson`: the unit for which the rate is counted.
     pub per: Per,
     /// `poisson`: where connections go.
     pub destination: Destination,
@@ -111,7 +111,7 @@ pub enum DemandPattern {
     Trace,
 }
 
-/// What a rate or a load is counted for.
+/// The unit for which a rate or a load is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
@@ -148,7 +148,7 @@ impl Destination {
 }
 
 impl DemandPattern {
-    /// The fields that belong to some of these alone, beside those whose default says nothing.
+    /// The fields that belong to some of these alone, except those whose default says nothing.
     pub(super) const FIELDS: Fields = &[
         ("weights", ""),
         ("matrix", ""),
@@ -212,7 +212,7 @@ impl Default for Demand {
     }
 }
 
-/// Bursts of others, which carry no packets of flows and arrive at their ingress as a Poisson
+/// Background bursts, which carry no packets of flows and arrive at their ingress as a Poisson
 /// process; needs a mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -223,10 +223,10 @@ pub struct Bursts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
-    /// were lost. Of what, says `per`.
+    /// were lost, counted as `per` says.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub erlangs: f64,
-    /// What the load is counted for.
+    /// The unit for which the load is counted.
     pub per: Per,
     /// Name of the edge node where they start. Absent: every edge node.
     #[schemars(extend("x-default" = "every edge node"))]

@@ -10,7 +10,7 @@ use super::error::{Check, word};
 use super::limits::SPAN_MAX;
 use super::{Marks, ScenarioError};
 
-/// What to write in place of an empty threshold.
+/// Text to write in place of an empty threshold.
 const EACH: &str = "assembly = \"none\" in its place for a burst a packet";
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
@@ -54,7 +54,7 @@ pub struct Edge {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_timers: Vec<Span>,
-    /// What a mesh keeps assembly queues for.
+    /// The groups of packets for which a mesh keeps assembly queues.
     pub queues: Queues,
     /// Assembly queues for each of these; flows are spread over them by number.
     #[schemars(range(min = 1, max = 1000))]
@@ -65,7 +65,7 @@ pub struct Edge {
     pub min_size: Option<Bytes>,
     /// How bursts get from an edge node of a mesh on a fibre.
     pub port: IngressPort,
-    /// In a mesh with `port = "fifo"`: which data packets are marked, by what waits before their
+    /// In a mesh with `port = "fifo"`: which data packets are marked, by the backlog before their
     /// burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
@@ -89,7 +89,7 @@ pub struct Edge {
     /// `notices` = `in-band`: size of a burst ACK or burst NAK.
     #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "65535 B"))]
     pub notice_size: Bytes,
-    /// Assembly of the ACKs on their way back.
+    /// Assembly of the ACKs on the reverse path.
     pub ack: EdgeAck,
 }
 
@@ -283,8 +283,8 @@ pub struct EdgeAck {
     #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
-    /// queues of their own.
+    /// Whether the ACKs of a mesh enter the queues of the data on the same path, in place of queues
+    /// of their own.
     pub with_data: bool,
     /// `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
     pub class: u32,
@@ -293,7 +293,8 @@ pub struct EdgeAck {
     pub offset: Span,
 }
 
-/// What a mesh keeps assembly queues for; each pair of edge nodes has its own in any case.
+/// The groups for which a mesh keeps assembly queues; each pair of edge nodes has its own in any
+/// case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Queues {
@@ -324,9 +325,10 @@ pub enum FirstWavelength {
     /// On the one that `core.scheduler` chooses of those that are free.
     #[default]
     Free,
-    /// On one that is drawn, each with the same chance, whatever is free: the ingress treats it as
-    /// a node treats the wavelength on which a burst comes in, and converts it only as far as
-    /// `core.conversion` allows. What `reduced_load` with `conversion="none"` assumes.
+    /// On a random wavelength, each with the same chance, whatever is free. The ingress treats it
+    /// as a node treats the wavelength on which a burst comes in, and converts it only as far as
+    /// `core.conversion` allows. The closed form `reduced_load` with `conversion="none"` assumes
+    /// this.
     Random,
 }
 

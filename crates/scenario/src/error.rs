@@ -1,4 +1,4 @@
-//! A mistake in a scenario, as its writer is told of it.
+//! A mistake in a scenario, as it is reported to its writer.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use burstlab_tcp::{ConfigError, Overrides};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a check answers: nothing, or the first mistake.
+/// The answer of a check: nothing, or the first mistake.
 pub(super) type Check = Result<(), ScenarioError>;
 
-/// Refuses the field at `path`, where `value` stands, and says what to write instead.
+/// Refuses the field at `path` with `value`, and says what to write instead.
 pub(super) fn refuse<T>(
     path: impl Into<String>,
     value: impl Into<String>,
@@ -19,8 +19,8 @@ pub(super) fn refuse<T>(
     Err(ScenarioError::new(path, value, problem, fix))
 }
 
-/// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
-/// There is none without the last.
+/// A mistake in a scenario: its field, the value there, why that cannot be, and the fix. There is
+/// none without the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     path: String,
@@ -30,7 +30,7 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    /// What is wrong with the field at `path`, where `value` stands, and what to write instead.
+    /// The mistake in the field at `path` with `value`, and the text to write instead.
     #[must_use]
     pub fn new(
         path: impl Into<String>,
@@ -52,7 +52,7 @@ impl ScenarioError {
         &self.path
     }
 
-    /// What stands there, as JSON; empty where nothing does.
+    /// The value there, as JSON; empty where there is none.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
@@ -64,7 +64,7 @@ impl ScenarioError {
         &self.problem
     }
 
-    /// What to write instead; never empty.
+    /// The text to write instead; never empty.
     #[must_use]
     pub fn fix(&self) -> &str {
         &self.fix

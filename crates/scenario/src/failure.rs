@@ -18,8 +18,8 @@ pub struct Failure {
     /// The names of two nodes: the fibre between them goes down, in both directions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<(String, String)>,
-    /// Name of a node: all fibres go down that begin or end there. Its hosts go on, and what they
-    /// send is lost where it sets out.
+    /// Name of a node: all fibres go down that begin or end there. Its hosts go on, and their
+    /// packets are lost at the first fibre.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// Whether of `link` only the direction from the first node to the second goes down.
@@ -32,7 +32,7 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up: Option<Span>,
     /// How long after each of the two the routes follow: those of bursts that set out from then on,
-    /// and the detours of deflection. Two nodes that no way joins keep their routes. Absent: the
+    /// and the detours of deflection. Two nodes that no path joins keep their routes. Absent: the
     /// routes stay.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub(super) fn read(
     let (problem, fix) = match scenario.kind() {
         NetworkKind::Slots => ("fibres fail in a mesh of bursts", "remove it, or remove [ops]"),
         _ => (
-            "a path has no other way to take",
+            "a path has no other route to take",
             "remove it, or choose a mesh, such as network.topology = \"line\"",
         ),
     };

@@ -26,7 +26,7 @@ pub(super) fn fill(scenario: &mut Scenario) {
         wlan.fill();
     }
     let path = scenario.kind().is_path();
-    // Where data go both ways, bursts are numbered together, and no entry may name a way.
+    // With data in both directions bursts are numbered together, and no entry may name a direction.
     if path && !scenario.goes_both_ways() {
         for entry in &mut scenario.surgery {
             entry.direction.get_or_insert(Direction::Data);

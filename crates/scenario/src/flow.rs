@@ -1,4 +1,4 @@
-//! `[[flows]]`: TCP connections and what they carry.
+//! `[[flows]]`: TCP connections and their data.
 
 use burstlab_tcp::Overrides;
 use burstlab_traffic::SIZE_MAX;

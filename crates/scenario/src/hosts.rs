@@ -1,4 +1,4 @@
-//! What a resolved scenario says of third-party stacks and live hosts.
+//! Third-party stacks and live hosts of a resolved scenario.
 
 use std::sync::Arc;
 

@@ -240,7 +240,7 @@ mod tests {
             "tcp": {"detector": detector}})
     }
 
-    /// Each is refused by its name, and what puts it to use is accepted, also as it is stored.
+    /// Each is refused by its name; with its mechanism it is accepted, also in the stored form.
     #[test]
     fn fields_that_nothing_comes_to_are_refused() {
         let cell = |more: Value| {

@@ -1,4 +1,4 @@
-//! What a scenario says of mechanisms that it does not use.
+//! Tables of mechanisms that a scenario does not use.
 //!
 //! Each has a table, or fields of one, and a choice elsewhere that puts it to use. A field that has
 //! its default says nothing: it is there in every scenario.
@@ -40,7 +40,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
     let signalling = &scenario.signalling;
     if signalling.protocol != Protocol::TwoWay {
         let why = (
-            "an ingress asks for no way before it sends",
+            "an ingress sends without reserving a path first",
             "remove it, or write signalling.protocol = \"two-way\"",
         );
         unused("signalling", signalling, &["requests", "retry"], why)?;
@@ -120,8 +120,8 @@ mod tests {
         json!({"network": {"topology": "line"}, "ops": more})
     }
 
-    /// Each field without its mechanism is refused by name, with it is none, and its default is
-    /// none. What is stored of the first two resolves again.
+    /// Each field without its mechanism is refused by name. With its mechanism it is not, and its
+    /// default is never refused. The stored form of the first two resolves again.
     #[test]
     fn a_field_without_its_mechanism_is_refused() {
         for (table, field, value, plain, step) in [

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{IngressPort, Protocol, Scenario, ScenarioError};
 use crate::topology::{Graph, Routes};
 
-/// Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang and Ho
-/// (2006) insert it. A burst that meets it finds its fibre taken whatever is free there, and
+/// Contention that bursts meet at random in addition to that with other bursts, as Shihada, Zhang
+/// and Ho (2006) insert it. A burst that meets it is blocked whatever is free there, and
 /// `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
 /// reservation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,11 +18,11 @@ pub struct Injection {
     pub data: Probability,
     /// Chance that a burst of ACKs alone meets it. Default: 0.
     pub ack: Probability,
-    /// What the chance is of.
+    /// The unit that the chance refers to.
     pub per: InjectedPer,
 }
 
-/// What the chance of injected contention is of.
+/// The unit that the chance of injected contention refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InjectedPer {
@@ -30,7 +30,7 @@ pub enum InjectedPer {
     /// it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
     #[default]
     Burst,
-    /// Of each such node of its way, detours included.
+    /// Of each such node of its route, detours included.
     Node,
 }
 
@@ -53,9 +53,9 @@ pub(super) fn check(
         return refuse("bursts with a two-way reservation meet no contention", fix);
     }
     let edges = graph.edges();
-    let mut ways = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+    let mut pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
     let asks = |route: &Vec<u32>| route.len() > 1;
-    let none = !ways.any(|(from, to)| from != to && routes.of(from, to).iter().any(asks));
+    let none = !pairs.any(|(from, to)| from != to && routes.of(from, to).iter().any(asks));
     if scenario.edge.port == IngressPort::Fifo && none {
         let problem = "a burst waits for the only fibre of its route and meets no contention there";
         return refuse(problem, "remove it, or write edge.port = \"shared\"");

@@ -1,6 +1,6 @@
 //! The scenario: the one definition of every parameter. The Python classes, the editor schema and
-//! the reference page are generated from these types. What they mean together is resolved here, the
-//! [topology] of the network included; nothing here runs.
+//! the reference page are generated from these types. This crate also resolves a scenario: it fills
+//! in the defaults and builds the [topology] of the network. Nothing here runs.
 
 mod access;
 mod batches;
@@ -106,8 +106,8 @@ pub use traffic::{Pattern, Side, Traffic};
 pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};
 pub use write::Write;
 
-/// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
-/// mesh, or over a mesh of switched slots.
+/// A simulation: TCP flows over a burst-switched network, a path between two edge nodes or a mesh,
+/// or over a mesh of switched slots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
@@ -141,22 +141,22 @@ pub struct Scenario {
     /// Connections that come and go in a mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<Demand>,
-    /// Packets of others: on the access links of a path, which needs `access.shared`, or through a
+    /// Background packets: on the access links of a path, which needs `access.shared`, or through a
     /// mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
-    /// Bursts of others in a mesh.
+    /// Background bursts in a mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bursts: Vec<Bursts>,
-    /// Packets of others in a mesh, which enter the assembly queues in batches.
+    /// Background packets in a mesh, which enter the assembly queues in batches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<Batches>,
     /// Fibres and nodes of a mesh that go down, and come back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
-    /// What the core loses.
+    /// Losses of the core.
     pub loss: Loss,
-    /// What is done to single bursts.
+    /// Operations on single bursts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub surgery: Vec<Surgery>,
     /// How long to run, and how often.
@@ -180,8 +180,8 @@ impl Scenario {
         self.resolve_while(&Interrupt::default())
     }
 
-    /// As [`resolve`](Self::resolve), unless `watch` is told to cancel meanwhile: then there is an
-    /// error of no meaning.
+    /// As [`resolve`](Self::resolve), unless `watch` is cancelled meanwhile: then there is an error
+    /// of no meaning.
     ///
     /// # Errors
     /// As there.
@@ -222,7 +222,7 @@ impl Scenario {
 /// A time as a scenario writes it, such as `"60 s"`, in s.
 ///
 /// # Errors
-/// What is wrong with the text, and the fix.
+/// The mistake in the text, and the fix.
 pub fn seconds(text: &str) -> Result<f64, UnitError> {
     text.parse::<Span>().map(Span::as_secs_f64)
 }
@@ -240,7 +240,7 @@ pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     text.parse::<Rate>().ok().map(|rate| (rate.as_bps() as f64, "b/s"))
 }
 
-/// What the types of a scenario say of themselves; made once, as it takes longer than a short run.
+/// The schema of a scenario's types; made once, as it takes longer than a short run.
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
 
 /// The JSON schema of a scenario, with the defaults that are filled in as it is resolved.

@@ -1,4 +1,4 @@
-//! What the access links of a scenario lose.
+//! The losses of the access links of a scenario.
 
 use burstlab_link::LossProcess;
 use burstlab_units::Span;
@@ -11,7 +11,7 @@ pub(super) fn lasts(scenario: &Scenario) -> Span {
     scenario.run.duration + scenario.run.drain.unwrap_or_default()
 }
 
-/// What the senders' access links lose, and the receivers'.
+/// The losses of the senders' access links, and those of the receivers'.
 pub(super) fn of_links(scenario: &Scenario) -> Result<[Option<LossProcess>; 2], ScenarioError> {
     let access = &scenario.access;
     let receiver = access.receiver.as_ref().and_then(|own| own.loss.as_ref());

@@ -12,7 +12,7 @@ use super::limits::DURATION_MAX;
 use super::{Flow, Scenario, ScenarioError};
 use crate::topology::Graph;
 
-/// What a flow between two live hosts has as its stack.
+/// The stack of a flow between two live hosts.
 pub const LIVE: &str = "live";
 
 /// Most live hosts of a scenario: each two of them have a flow.
@@ -34,8 +34,8 @@ pub struct Live {
     /// IP address, of version 4, such as `10.0.0.1`.
     pub address: String,
     /// Name of the edge node that it is at; of a path `ingress` or `egress`. Absent: of the first
-    /// host the first edge node, of every other the last. On a path, data are what hosts at the
-    /// ingress send.
+    /// host the first edge node, of every other the last. On a path, hosts at the ingress send
+    /// data.
     #[schemars(extend("x-default" = "the first edge node, of other hosts the last"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
@@ -49,7 +49,8 @@ pub struct Live {
     pub start: Span,
     /// Whether the run goes on without it: it is ended once all other programs have ended.
     pub server: bool,
-    /// Environment variables of the program, each as `NAME=value`, beside those of `burstlab`.
+    /// Environment variables of the program, each as `NAME=value`, in addition to those of
+    /// `burstlab`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
     /// Congestion control of its connections, as the kernel calls it, such as `bbr`. Absent: that
@@ -63,8 +64,8 @@ pub struct Live {
     /// Largest packet of its device.
     #[schemars(extend("x-minimum" = "576 B", "x-maximum" = "65535 B"))]
     pub mtu: Bytes,
-    /// Whether the kernel may hand several segments to the device as one; the device sees single
-    /// ones either way, but the kernel may wait to have more.
+    /// Whether the kernel may hand several segments to the device as one. The device sees single
+    /// ones in both cases, but the kernel may wait to have more.
     pub grouping: bool,
 }
 
@@ -247,7 +248,8 @@ fn is_of_a_host(address: Ipv4Addr) -> bool {
     !address.is_loopback() && (1..224).contains(&first)
 }
 
-/// Whether a setting is one below `net`: words with dots between, and no way out of there.
+/// Whether a setting is one below `net`: words with dots between, and nothing that leads out of
+/// there.
 fn is_setting(name: &str) -> bool {
     let word = |word: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);

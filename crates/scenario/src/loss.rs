@@ -1,4 +1,4 @@
-//! `[loss]`: what the core loses.
+//! `[loss]`: losses of the core.
 
 use burstlab_link::{GilbertElliott, LossProcess};
 use burstlab_units::{Probability, Span};
@@ -13,7 +13,7 @@ use super::spells::{Outages, SpellLengths, clocked};
 /// Where bursts are lost: at the first core node.
 const NODE: usize = 1;
 
-/// What the core loses, each way.
+/// Losses of the core, in each direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Loss {
@@ -129,7 +129,7 @@ pub enum LossKind {
     /// In spells, after Gilbert (1960) and Elliott (1963): of bursts with `good_to_bad` and
     /// `bad_to_good`, of time with `mean_good` and `mean_bad`.
     GilbertElliott,
-    /// Exactly what `bursts`, `carrying`, `packets` and `departures` name.
+    /// Exactly the bursts and packets that `bursts`, `carrying`, `packets` and `departures` name.
     Script,
 }
 
@@ -158,7 +158,7 @@ impl LossKind {
     ];
 }
 
-/// What the core loses, each way, as a run has it.
+/// Losses of the core, in each direction, as a run has them.
 #[derive(Clone, Debug)]
 pub struct Losses {
     /// Bursts of data.
@@ -167,7 +167,7 @@ pub struct Losses {
     pub ack: Losing,
 }
 
-/// What is lost of the bursts of one direction.
+/// Losses among the bursts of one direction.
 #[derive(Clone, Debug)]
 pub struct Losing {
     /// Where: 0 at the ingress edge, 1 at the first core node, and so on.
@@ -192,7 +192,7 @@ pub struct LossScript {
 }
 
 impl Loss {
-    /// What is lost in a run that `lasts` so long.
+    /// The losses of a run that `lasts` so long.
     pub(super) fn losses(&self, lasts: Span) -> Result<Losses, ScenarioError> {
         Ok(Losses {
             data: self.data.losing("loss.data", lasts)?,
@@ -269,7 +269,7 @@ impl LossRule {
         }
     }
 
-    /// What this rule, which stands at `table`, loses in a run that `lasts` so long.
+    /// The losses by this rule, which stands at `table`, of a run that `lasts` so long.
     fn losing(&self, table: &str, lasts: Span) -> Result<Losing, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LossKind::FIELDS);
         let mut script = LossScript::default();
@@ -310,7 +310,7 @@ impl LossRule {
     }
 }
 
-/// What is listed, each once, in order.
+/// The listed values, each once, in order.
 fn rising<T: Ord + Copy>(listed: Option<&[T]>) -> Vec<T> {
     let mut all = listed.unwrap_or_default().to_vec();
     all.sort_unstable();

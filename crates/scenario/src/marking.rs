@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ScenarioError;
 use super::choice::{Choice, Fields};
 
-/// What a link is taken to send while its queue is idle: packets of this size.
+/// Size of the packets that a link is assumed to send while its queue is idle.
 const IDLE_PACKET: Bytes = Bytes::new(1000);
 /// Floyd and Jacobson 1993, section 5 and 6.
 const CHANCE: f64 = 0.02;
@@ -21,14 +21,14 @@ const WEIGHT: f64 = 0.002;
 pub struct Marks {
     /// The rule.
     pub rule: MarkRule,
-    /// `threshold`: a packet is marked that finds more than this in the queue, with what has not
-    /// left of the packet being sent (K of RFC 8257).
+    /// `threshold`: a packet is marked if it finds more than this in the queue, including the
+    /// unsent part of the packet being sent (K of RFC 8257).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<Bytes>,
-    /// `red`: mean of what packets find from which on some are marked.
+    /// `red`: mean queue length from which on some packets are marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<Bytes>,
-    /// `red`: mean from which on all are. Above `least`.
+    /// `red`: mean queue length from which on all packets are marked. Above `least`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<Bytes>,
     /// `red`: chance of a mark just below `most`. Absent: 0.02.

@@ -9,8 +9,8 @@ use super::{Scenario, ScenarioError};
 /// Most characters of a name.
 const LENGTH_MAX: usize = 100;
 
-/// What the draws of each entry are keyed by: its name, or its place among entries without one. No
-/// key of a name is one of a place.
+/// The keys for the draws of each entry: its name, or its place among entries without one. No key
+/// of a name is one of a place.
 #[must_use]
 pub fn keys<'a>(names: impl IntoIterator<Item = Option<&'a String>>) -> Vec<String> {
     let mut place = 0;

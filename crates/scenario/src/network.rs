@@ -37,9 +37,9 @@ pub struct Network {
     /// Rate of every fibre, in both directions; with several wavelengths, the rate of each.
     #[schemars(extend("x-minimum" = RATE_MIN))]
     pub link_rate: Rate,
-    /// All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
-    /// one way. Absent: what follows from `link_length_km`, or "10 ms"; in the shapes of a data
-    /// centre, `fat-tree` and `leaf-spine`, "1 us".
+    /// All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre, in
+    /// one direction. Absent: it follows from `link_length_km`, or is "10 ms"; in the shapes of a
+    /// data centre, `fat-tree` and `leaf-spine`, "1 us".
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delay: Option<Span>,
@@ -83,7 +83,7 @@ pub struct Network {
     #[schemars(extend("x-default" = "as the topology says"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<Vec<String>>,
-    /// All but `path`: what the shortest route has least of. Absent: `delay`.
+    /// All but `path`: the metric that the shortest route minimises. Absent: `delay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<Metric>,
     /// All but `path`: routes from each node with hosts to each other, the shortest ones
@@ -105,10 +105,10 @@ pub struct Network {
     /// `custom`: the fibres.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Vec<NetworkLink>>,
-    /// `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML,
-    /// JSON (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
-    /// TOML. Its path counts from the scenario's file. It is replaced by what it says when the
-    /// scenario is loaded.
+    /// `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML, JSON
+    /// (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
+    /// TOML. Its path counts from the scenario's file. When the scenario is loaded, its contents
+    /// take its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// With `file`: how long a link is that has no length, and an end without coordinates. Absent:
@@ -184,9 +184,9 @@ pub enum RouteChoice {
     /// Any, all equally likely.
     Random,
     /// Each flow has one for all that it sends, and one for its ACKs, all equally likely
-    /// (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside
-    /// those given by `route`. There is an assembly queue for each route; sources of other traffic
-    /// and of batches, and each burst of others, count as flows.
+    /// (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, in
+    /// addition to those given by `route`. There is an assembly queue for each route; sources of
+    /// background traffic and of batches, and each background burst, count as flows.
     Ecmp,
 }
 
@@ -196,7 +196,7 @@ pub enum RouteChoice {
 pub struct NetworkNode {
     /// Its name, which no other node has.
     pub name: String,
-    /// What it is for.
+    /// Its role.
     #[serde(default)]
     pub role: Role,
 }
@@ -213,7 +213,7 @@ pub struct NetworkLink {
     #[schemars(range(min = 0.0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_km: Option<f64>,
-    /// Propagation delay, one way.
+    /// Propagation delay, in one direction.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
@@ -321,8 +321,8 @@ impl Network {
         self.route_choice.unwrap_or_else(usual)
     }
 
-    /// Assembly queues for each pair of nodes where there would be one if all flows went the same
-    /// way.
+    /// Assembly queues for each pair of nodes where there would be one if all flows took the same
+    /// route.
     #[must_use]
     pub fn routes_apart(&self) -> u32 {
         match self.route_choice() {

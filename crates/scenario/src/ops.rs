@@ -19,7 +19,7 @@ pub struct Ops {
     /// Length of a slot. One datagram of 576 B fills the default.
     #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
     pub slot_size: Bytes,
-    /// Of this, what the optical packet needs for itself: header, guard time.
+    /// The part of this that the optical packet needs for itself: header, guard time.
     pub slot_header: Bytes,
     /// How many datagrams a slot carries. One that is longer than a slot travels in several, and
     /// is lost if one of them is.
@@ -36,11 +36,11 @@ pub struct Ops {
     pub order: Order,
     /// How ACKs travel.
     pub acks: AckWay,
-    /// Names of edge nodes that send what they have in the next free slot, without smoothing.
+    /// Names of edge nodes that send their packets in the next free slot, without smoothing.
     pub unsmoothed: Vec<String>,
     /// Edge smoothing.
     pub smoothing: Smoothing,
-    /// What the switches take for congestion.
+    /// The rule by which switches recognise congestion.
     pub congestion: Congestion,
     /// Dual-layer congestion control. Absent: losses are left to TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub struct Smoothing {
     pub min_rate: Option<f64>,
     /// When buffers negotiate, within an interval.
     pub phase: Phase,
-    /// What a buffer gets that asks for more than its route has left.
+    /// The answer to a buffer that asks for more than its route has left.
     pub refusal: Refusal,
 }
 
@@ -157,7 +157,7 @@ pub struct Dlcc {
     pub acks: bool,
     /// Which ACKs of the receiver are dropped that repeat those of the edge.
     pub filter: Filter,
-    /// What keeps ACKs of the edge from acknowledging data that is lost.
+    /// The rule that keeps ACKs of the edge from acknowledging data that are lost.
     pub guard: Guard,
     /// How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
     /// `congestion.rtt_max`, at least 1 s.
@@ -167,8 +167,8 @@ pub struct Dlcc {
     pub keep: Option<Span>,
     /// How notifications travel.
     pub notification: Notification,
-    /// Time from the drop to the edge, T_1. Absent: what light takes back over the route.
-    #[schemars(extend("x-default" = "what light takes"))]
+    /// Time from the drop to the edge, T_1. Absent: the propagation delay of the route in reverse.
+    #[schemars(extend("x-default" = "the propagation delay of the route"))]
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_delay: Option<Span>,
@@ -184,7 +184,7 @@ pub enum Share {
     /// All of it.
     #[default]
     Full,
-    /// Its part of what is granted of the congested link.
+    /// Its share of the granted rate of the congested link.
     Proportional,
 }
 

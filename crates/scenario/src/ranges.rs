@@ -1,9 +1,9 @@
 //! Ranges of single fields. Each is an attribute of its field; the schema has it from there, the
-//! reference page has it from the schema, and here values are held against it.
+//! reference page has it from the schema, and here values are checked against it.
 //!
-//! Beside the words of JSON schema, which know numbers alone, the attributes have `x-minimum`,
-//! `x-exclusiveMinimum`, `x-maximum` and `x-enum` for quantities with a unit, or for what a list
-//! is of, and `x-or`, another way out for who meets the limit.
+//! JSON schema has words for ranges of numbers alone. So the attributes also have `x-minimum`,
+//! `x-exclusiveMinimum`, `x-maximum` and `x-enum`, for quantities with a unit or for the items of a
+//! list. `x-or` names another fix for a value at the limit.
 
 use std::cmp::Ordering;
 
@@ -47,7 +47,7 @@ fn held(root: &Value, path: &str, value: &Value, [schema, field]: [&Value; 2]) -
     }
 }
 
-/// What a schema refers to, without the null that an option adds.
+/// The schema that a reference means, without the null that an option adds.
 fn meant<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     match (schema["$ref"].as_str(), schema["anyOf"].get(0)) {
         (Some(name), _) => root.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null),
@@ -56,7 +56,7 @@ fn meant<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// What schemas say of one value; the first that says something counts.
+/// The schemas of one value; the first that has a range counts.
 #[derive(Clone, Copy)]
 struct Range<'a> {
     least: Option<&'a Value>,
@@ -95,7 +95,7 @@ impl<'a> Range<'a> {
         let none = self.one_of.is_some_and(|all| !all.iter().any(equal));
         let [noun, small, large] = words(value);
         let problem = match () {
-            // What is no number is written so.
+            // A value that is no number is written so.
             () if value.is_null() && self.least.or(self.above).or(self.most).is_some() => {
                 "it is no number".into()
             }
@@ -152,7 +152,7 @@ fn order(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// What a kind of value is called, and those that are too little and too much.
+/// The name of a kind of value, and the words for too small and too large ones.
 type Words = [&'static str; 3];
 
 fn words(value: &Value) -> Words {

@@ -25,7 +25,7 @@ pub(super) fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
     })
 }
 
-/// Turns what serde says of the field at `path` into a problem and its fix.
+/// Turns serde's message about the field at `path` into a problem and its fix.
 fn explain(input: &Value, path: &str, message: &str) -> ScenarioError {
     let value = lookup(input, path).map(shown).unwrap_or_default();
     if let Some((key, known)) = named(message, "unknown field") {
@@ -56,7 +56,7 @@ fn explain(input: &Value, path: &str, message: &str) -> ScenarioError {
     ScenarioError::new(path, value, problem, fix)
 }
 
-/// What serde calls a thing, as its writer calls it.
+/// The name that a writer uses for a thing of serde.
 fn in_words(text: &str) -> String {
     let kinds = [
         ("u64", "a whole number of at least 0"),
@@ -91,7 +91,7 @@ fn named(message: &str, what: &str) -> Option<(String, Vec<String>)> {
     Some((words.next()?, words.collect()))
 }
 
-/// What to write where `variant` is a window law of the sender of Linux.
+/// The fix where `variant` is a window law of the Linux sender.
 fn law_of_linux(path: &str, word: &str) -> Option<String> {
     let is_law = matches!(word, "cubic" | "dctcp" | "bbr" | "bbr3");
     let of = path.strip_suffix("variant").filter(|of| is_law && of.ends_with("tcp."))?;

@@ -16,8 +16,8 @@ use super::{
     idle_switches, idle_tcp, link_loss, live, names, network, ranges, ticks, unused, wlan,
 };
 
-/// A scenario that was read whole: with every default filled in, and beside it what follows from
-/// its choices.
+/// A scenario that was read whole: with every default filled in, and with all that follows from its
+/// choices.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The scenario with the values that hold. `tcp` has every parameter, a flow or a demand those
@@ -25,16 +25,16 @@ pub struct Resolved {
     pub scenario: Scenario,
     /// How queues close their bursts.
     pub assembly: EdgeAssembly,
-    /// What the core loses.
+    /// The losses of the core.
     pub loss: Losses,
-    /// What the senders' access links lose, and the receivers'.
+    /// The losses of the senders' access links, and those of the receivers'.
     pub link_loss: [Option<LossProcess>; 2],
     /// Which data packets the senders' access links mark, and the receivers'; none where no host
     /// lets its packets be marked.
     pub marks: [Option<Marking>; 2],
     /// Which an ingress port marks, or a node with slots; none where no host lets it.
     pub core_marks: Option<Marking>,
-    /// What each entry of `scenario.wlan` goes by.
+    /// The law of each entry of `scenario.wlan`.
     pub wlan: Vec<WlanLaw>,
     /// TCP parameters of each entry of `scenario.flows`.
     pub tcp: Vec<Config>,
@@ -48,13 +48,13 @@ pub struct Resolved {
     pub demand_tcp: Vec<Config>,
     /// Lengths of the bursts of each entry of `scenario.bursts`.
     pub lengths: Vec<Sampler>,
-    /// What each entry of `scenario.batches` follows.
+    /// The laws of each entry of `scenario.batches`.
     pub batches: Vec<BatchLaw>,
     /// The mesh and its routes; absent for a path.
     pub mesh: Option<(Graph, Routes)>,
-    /// What goes down when, of each entry of `scenario.failures`.
+    /// The outages of each entry of `scenario.failures`.
     pub failures: Vec<Outage>,
-    /// What is allowed but probably not meant.
+    /// Statements that are allowed but probably not meant.
     pub warnings: Vec<String>,
     /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
     /// the scenario has to say.
@@ -66,7 +66,7 @@ pub struct Resolved {
     pub watch: Interrupt,
 }
 
-/// Reads `written` whole, unless `watch` is told to cancel.
+/// Reads `written` whole, unless `watch` is cancelled.
 pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
     ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
@@ -218,13 +218,13 @@ impl Resolved {
         self.tcp.iter().chain(&self.demand_tcp).any(Config::needs_classes)
     }
 
-    /// Whether a sender listens to what becomes of its bursts.
+    /// Whether a sender receives reports on its bursts.
     #[must_use]
     pub fn listens(&self) -> bool {
         self.listening().any(Listens::at_all)
     }
 
-    /// Whether a sender is told of bursts that are not lost.
+    /// Whether a sender receives reports of bursts that are not lost.
     #[must_use]
     pub fn is_told_of_all(&self) -> bool {
         self.listening().any(|listens| listens.left || listens.arrived)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::limits::DURATION_MAX;
 use super::write::{WRITES_MAX, Write};
 
-/// What the host that is called sends back over the same connection. Without `bytes` and `script`
+/// The data that the called host sends back over the same connection. Without `bytes` and `script`
 /// it always has data to send.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -17,7 +17,7 @@ pub struct Reverse {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// When it begins to write, counted from the start of the connection; where it replies, from
-    /// the arrival of what it replies to.
+    /// the arrival of the data that it replies to.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// A finite transfer of this many bytes of application data.

@@ -16,31 +16,31 @@ pub struct Run {
     pub duration: Span,
     /// Rates are measured from here to `duration`, which is longer.
     pub warmup: Span,
-    /// After `duration` no connection of `demand` and no flow begins, and the run goes on until
-    /// all finite transfers are acknowledged, at most this much longer; not with `bursts`, and
-    /// with `duration` up to 2e6 s. Completion times are then those of all transfers that began:
-    /// without it, or where it is too short, those under way at the end are censored. Whatever
-    /// else sends goes on sending, so that they meet the same load. Counters, counts of flows,
-    /// completion times and traces are of the whole run; all else ends at `duration`, as without
-    /// it: rates, and what is said of the network and of cells. Absent: the run ends at
-    /// `duration`.
+    /// After `duration` no connection of `demand` and no flow begins. The run goes on until all
+    /// finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
+    /// `duration` up to 2e6 s. Completion times are then those of all transfers that began. Without
+    /// it, or where it is too short, transfers that are unfinished at the end are censored. All
+    /// other sources go on sending, so that these transfers meet the same load. Counters, counts of
+    /// flows, completion times and traces are of the whole run. All other results end at
+    /// `duration`, as without it: rates, and those of the network and of cells. Absent: the run
+    /// ends at `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Span>,
     /// End when this many data bursts have been closed.
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
-    /// Note this often how many connections of `demand` are under way at each edge node, in the
-    /// table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+    /// Records this often how many connections of `demand` are open at each edge node, in the table
+    /// `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Span>,
-    /// Note this often what waits in each assembly queue, and at each fibre, and how long each
+    /// Records this often the backlog of each assembly queue and of each fibre, and how long each
     /// wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
     /// 10,000,000 times; needs a mesh of bursts. Absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Span>,
     /// Which of several events of one instant comes first, among timers and then among arrivals.
-    /// `random` shows whether a result hangs on ties.
+    /// `random` shows whether a result depends on ties.
     pub tie_break: TieBreak,
     /// Seed of all randomness.
     #[schemars(range(max = i64::MAX))]
@@ -48,10 +48,10 @@ pub struct Run {
     /// Independent repetitions.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub replications: u32,
-    /// The memory that a run, and all that run beside it, may take. A scenario
-    /// that is bound to need more is refused before it runs; a run that comes to need more is
-    /// stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
-    /// memory that there is.
+    /// The memory that a run may take, together with all runs at the same time. A scenario that is
+    /// bound to need more is refused before it runs. A run that comes to need more is stopped, and
+    /// its records are kept. A larger value changes no number. Absent: half of the memory of the
+    /// machine.
     #[schemars(extend("x-default" = "half of the memory"))]
     #[schemars(extend("x-minimum" = "1 MB"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,8 +62,8 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieBreak {
-    /// In an order that repeats: what was queued first comes first; in a mesh what happens at hosts
-    /// and queues goes by place, the lower number first.
+    /// In an order that repeats: the event that was queued first comes first. In a mesh the events
+    /// of hosts and queues are ordered by place, the lower number first.
     #[default]
     Fixed,
     /// By a draw for each event, from `seed` and the number of the replication. Slower: no host is

@@ -1,4 +1,4 @@
-//! `[signalling]`: how burst header packets (BHPs) reserve the way of a burst.
+//! `[signalling]`: how burst header packets (BHPs) reserve the path of a burst.
 
 use burstlab_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub struct Signalling {
     #[schemars(range(min = 1, max = PARALLEL_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
-    /// What the offset time has to spare beyond hops x `processing`: it covers the sending of the
+    /// The spare time in the offset time, beyond hops x `processing`. It covers the sending of the
     /// header, its waiting, and `switching`. The default is 1 us where that is enough on every
     /// route for a header that waits nowhere. Else it is twice what such a header needs, in whole
     /// microseconds: `switching`, and the sending of the header on all fibres of the longest route
@@ -41,7 +41,7 @@ pub struct Signalling {
     /// Size of a header.
     #[schemars(extend("x-maximum" = "65535 B"))]
     pub header_size: Bytes,
-    /// Control channels of a fibre, beside its data wavelengths.
+    /// Control channels of a fibre, in addition to its data wavelengths.
     #[schemars(range(min = 1, max = PARALLEL_MAX))]
     pub channels: u32,
     /// Rate of a control channel. Absent: that of a data wavelength.
@@ -61,10 +61,10 @@ pub struct Signalling {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// Just enough time (Yoo and Qiao 1997): one way, from the arrival of the burst to its end.
+    /// Just enough time (Yoo and Qiao 1997): one-way, from the arrival of the burst to its end.
     #[default]
     Jet,
-    /// Just in time (Wei and McFarland 2000): one way, from the header on to the end of the burst.
+    /// Just in time (Wei and McFarland 2000): one-way, from the header on to the end of the burst.
     Jit,
     /// Tell and wait: the burst leaves when every node has agreed, and waits at the ingress
     /// otherwise.

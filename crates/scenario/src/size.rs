@@ -90,11 +90,11 @@ impl Distribution {
     ];
 }
 
-/// What the table says of itself.
+/// The schema of the table.
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Size).to_value());
 
 impl Size {
-    /// What draws from the distribution; the table stands at `path` of the scenario, such as
+    /// The sampler of the distribution; the table stands at `path` of the scenario, such as
     /// `demand[0].size`.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ mod tests {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    /// What is wrong with the table, in one line.
+    /// The mistake in the table, in one line.
     fn wrong(text: &str) -> String {
         read(text).sampler("flows[0].size").expect_err(text).to_string()
     }

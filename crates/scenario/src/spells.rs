@@ -1,4 +1,4 @@
-//! Losses in spells of time: the fields that `[loss]` and `access.loss` share, and what they say.
+//! Losses in spells of time: the fields that `[loss]` and `access.loss` share, and their meaning.
 
 use burstlab_link::{Lengths, LossProcess, Spells};
 use burstlab_units::{Probability, Span};
@@ -24,7 +24,7 @@ pub enum SpellLengths {
     Periodic,
 }
 
-/// What an access link loses of the packets that hosts and edge nodes hand to it, data and ACKs
+/// Losses of an access link among the packets that hosts and edge nodes hand to it, data and ACKs
 /// alike. Each link has spells of its own, which both of its directions share. They go on as time
 /// does, whether or not anything is sent. A lost packet takes no room on the link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,7 +88,7 @@ impl LinkLossKind {
     ];
 }
 
-/// What a table says of outages.
+/// The outages of a table.
 pub(super) struct Outages {
     pub(super) mean_up: Option<Span>,
     pub(super) mean_down: Option<Span>,
@@ -174,7 +174,7 @@ impl LinkLoss {
         self.loss_bad.or(Probability::new(1.0))
     }
 
-    /// What this rule, which stands at `table`, loses in a run that `lasts` so long.
+    /// The losses by this rule, which stands at `table`, of a run that `lasts` so long.
     pub(super) fn process(&self, table: &str, lasts: Span) -> Result<LossProcess, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LinkLossKind::FIELDS);
         let process = match self.process {

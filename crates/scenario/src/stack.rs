@@ -12,9 +12,9 @@ use super::{Flow, Scenario, ScenarioError};
 /// A packet between a host and its access link. The flow that it belongs to is that of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// What it takes on a link, all headers included; at least 1 byte, at most 65,535.
+    /// Its size on a link, all headers included; at least 1 byte, at most 65,535.
     pub size: Bytes,
-    /// What it says, for the host at the other end; empty where nobody reads it.
+    /// Its contents, for the host at the other end; empty where nobody reads them.
     pub bytes: Vec<u8>,
 }
 
@@ -32,7 +32,7 @@ pub enum Ecn {
     Ce = 3,
 }
 
-/// What a host makes known of itself. Packets are numbered in the order in which
+/// An event that a host reports. Packets are numbered in the order in which
 /// [`poll_transmit`](Host::poll_transmit) returns them, from 0, whatever the stack calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostEvent {
@@ -44,9 +44,9 @@ pub enum HostEvent {
     /// It takes so many packets for lost and does not say which: the oldest ones that are missing.
     /// A probe of the path's largest packet is not among them: that is named.
     SomeLost(u32),
-    /// TCP begins to repair a connection: after ACKs that told of a gap (RFC 6675, section 5), or
-    /// since its timer has fired (RFC 6298). What is [`Awaited`](Self::Awaited) follows, and no
-    /// other repair of that connection until all that is acknowledged, but for a time-out.
+    /// TCP begins to repair a connection: after ACKs that reported a gap (RFC 6675, section 5), or
+    /// since its timer has fired (RFC 6298). The [`Awaited`](Self::Awaited) packets follow. Until
+    /// these are acknowledged no other repair of that connection begins, except by a time-out.
     Repairs {
         /// Whether its timer has fired.
         timed_out: bool,
@@ -54,9 +54,9 @@ pub enum HostEvent {
         /// stack keeps it to itself.
         cost: Option<u32>,
     },
-    /// Of the repair that has just begun: what this packet carried is not acknowledged.
+    /// Of the repair that has just begun: the data of this packet are not acknowledged.
     Awaited(u64),
-    /// It sends again what this packet carried.
+    /// It retransmits the data of this packet.
     Resent(u64),
     /// It has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section 6.2).
     Timeout,
@@ -91,7 +91,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// What a summary calls it.
+    /// Its name in a summary.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ impl Ending {
         }
     }
 
-    /// What a warning says of it.
+    /// Its description in a warning.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -120,7 +120,7 @@ impl Ending {
     }
 }
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carries {
     /// Application data.
@@ -137,14 +137,14 @@ pub enum Carries {
 }
 
 impl Carries {
-    /// What tables call each.
+    /// The name of each in tables.
     pub const LABELS: &[&str] = &["data", "handshake", "mtu-probe", "control", "ack"];
 }
 
-/// What a host has put into a packet.
+/// The contents that a host has put into a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cargo {
-    /// What it carries.
+    /// The kind of contents.
     pub carries: Carries,
     /// Packets of the protocol in it, at least one: a datagram of QUIC may have one of each space
     /// of numbers (RFC 9000, section 12.2), each of which [`HostEvent::SomeLost`] counts.
@@ -166,11 +166,12 @@ pub struct HostState {
     pub ssthresh: Option<u64>,
     /// Bytes sent that are neither acknowledged nor taken for lost.
     pub in_flight: u64,
-    /// Bytes of the largest packet it sends now, by which windows are told in packets; at least 1.
+    /// Bytes of the largest packet it sends now, the unit in which windows are reported; at least
+    /// 1.
     pub packet: u64,
     /// Smoothed round trip; `None` before the first measurement.
     pub rtt: Option<Span>,
-    /// How long it waits for an ACK, where the stack tells.
+    /// How long it waits for an ACK, where the stack reports it.
     pub timeout: Option<Span>,
     /// Bytes of application data that came to its application, in order.
     pub received: u64,
@@ -180,8 +181,8 @@ pub struct HostState {
 
 /// One end of a connection. After each call of [`start`](Self::start), [`handle`](Self::handle) and
 /// [`handle_timeout`](Self::handle_timeout) it is asked for all events, then for all packets, then
-/// for its next alarm. Time never runs backwards. What it does follows from these calls and from
-/// the seed that it was made with: it reads no clock and draws no chance of its own.
+/// for its next alarm. Time never runs backwards. Its actions follow from these calls and from the
+/// seed that it was made with: it reads no clock and draws no chance of its own.
 pub trait Host: fmt::Debug + Send {
     /// The flow begins.
     fn start(&mut self, now: Time);
@@ -195,7 +196,7 @@ pub trait Host: fmt::Debug + Send {
     /// The next packet to send now, if there is one.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// What is in the packet that [`poll_transmit`](Self::poll_transmit) has returned last.
+    /// The contents of the packet that [`poll_transmit`](Self::poll_transmit) has returned last.
     fn carried(&self) -> Cargo {
         Cargo::default()
     }
@@ -203,12 +204,12 @@ pub trait Host: fmt::Debug + Send {
     /// When it wants to be called, if nothing comes before; an instant that has passed is now.
     fn poll_timeout(&mut self) -> Option<Time>;
 
-    /// What has happened since it was asked last, oldest first.
+    /// The events since it was asked last, oldest first.
     fn poll_event(&mut self) -> Option<HostEvent>;
 
-    /// A queue marks a packet of this host that is on its way: it has met congestion (RFC 3168).
-    /// Returns whether the packet can say so, and now does.
-    /// Not asked of a packet whose [`ecn`](Self::ecn) says it already.
+    /// A queue marks a packet of this host that is in transit: it has met congestion (RFC 3168).
+    /// Returns whether the packet can carry a mark, and now does. Not asked of a packet whose
+    /// [`ecn`](Self::ecn) is a mark already.
     fn mark(&mut self, _packet: &mut Packet) -> bool {
         false
     }
@@ -259,7 +260,7 @@ pub struct Connection {
     pub streams: u32,
     /// Whether the network carries what [`Host::ecn`] says.
     pub ecn: bool,
-    /// What all its chances follow from: a number of the seed, the replication and the flow.
+    /// The number that all its chances follow from: of the seed, the replication and the flow.
     pub seed: u64,
 }
 
@@ -319,13 +320,13 @@ pub trait Stacks: fmt::Debug + Send + Sync {
     /// The sender of a connection, which opens it, and its receiver. Names are of those above.
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2];
 
-    /// What goes on outside of the run beside it, if anything does.
+    /// The clock outside of the run, if there is one.
     fn outside(&self) -> Option<Arc<dyn ExternalClock>> {
         None
     }
 }
 
-/// What [`ExternalClock::wait`] answers.
+/// The answer of [`ExternalClock::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wakeup {
     /// It is the time that was waited for, and nothing has come before.
@@ -346,14 +347,14 @@ pub enum Wakeup {
     },
 }
 
-/// What goes on beside a run, on a clock that is not its own: hosts that send of themselves.
+/// A clock outside of a run: hosts on it send of themselves.
 pub trait ExternalClock: fmt::Debug + Send + Sync {
     /// Waits until `until`, or until a host has something to send before. It is `now` in the run,
     /// and all that is to happen before `now` has happened.
     fn wait(&self, now: Time, until: Time) -> Wakeup;
 }
 
-/// Refuses what a flow with a stack has not, and what only such a flow has.
+/// Refuses fields that a flow with a stack does not have, and fields that only such a flow has.
 pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
     let at = |field: &str| format!("flows[{index}].{field}");
     let refuse = |field: &str, value: String, problem: &str, fix: &str| {

@@ -1,4 +1,4 @@
-//! `[[surgery]]`: what is done to single bursts of a run, to see what hangs on them.
+//! `[[surgery]]`: operations on single bursts of a run, to see their effects.
 
 use burstlab_units::Span;
 use schemars::JsonSchema;
@@ -12,9 +12,9 @@ use super::{NetworkKind, Scenario, ScenarioError};
 /// Most entries of a scenario.
 const ENTRIES_MAX: usize = 100_000;
 
-/// What is done to a burst of the run, or to all of them. All else in the run is as it would be
-/// without: whatever is drawn is drawn for its number, and an operated burst takes nothing of what
-/// others have. Numbers are those of one seed, replication and version. With `run.tie_break` =
+/// An operation on a burst of the run, or on all of them. All else in the run is as it would be
+/// without it: a draw is keyed by its own number, and an operated burst takes nothing of what other
+/// bursts have. Numbers are those of one seed, replication and version. With `run.tie_break` =
 /// `random` the ties behind an operated burst are drawn anew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -24,10 +24,11 @@ pub struct Surgery {
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<u64>,
-    /// On a `path`, where bursts are numbered by themselves each way: which way. Absent: `data`.
+    /// On a `path`, where bursts of each direction are numbered by themselves: the direction.
+    /// Absent: `data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// `delay`: by how much later it lands.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
@@ -46,24 +47,25 @@ pub enum Direction {
     Ack,
 }
 
-/// What is done to a burst.
+/// An operation on a burst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// It is not lost, and not cut. On a path it sets out as any burst; from the node of a mesh
     /// where it would be lost, or whose switch would drop it, it travels on a wavelength that is
-    /// there for it alone, and takes nobody's. Of a burst that would be lost and is also to be
-    /// killed nothing is spared: it is lost as it would be.
+    /// there for it alone, and takes nobody's. A burst that would be lost and is also to be killed
+    /// is not spared: it is lost as it would be.
     #[default]
     Spare,
-    /// It is lost, unless it is lost by itself before: on a path where the scenario's losses are
-    /// (`loss.data.node`), in a mesh at the last node of its way, whose fibre it then leaves free,
-    /// in slots at its egress. Where bursts are cut (`segmentation`), at its egress too.
+    /// It is lost, unless it is lost by itself before. On a path it is lost where the scenario's
+    /// losses are (`loss.data.node`). In a mesh it is lost at the last node of its route, whose
+    /// fibre it then leaves free. In slots, and where bursts are cut (`segmentation`), it is lost
+    /// at its egress.
     Kill,
     /// It lands later, by `delay`; until then all is as it was. In slots by whole slots, rounded
     /// up; where nodes store and forward, all its packets together behind the last.
     Delay,
-    /// In a mesh: every node can convert its wavelength to any other. It takes what it finds.
+    /// In a mesh: every node can convert its wavelength to any other. It takes any free wavelength.
     Convert,
 }
 
@@ -72,7 +74,7 @@ impl Operation {
     const FIELDS: Fields = &[("delay", "\"2 ms\"")];
 }
 
-/// Refuses what cannot be done to bursts of the network of the scenario.
+/// Refuses operations that the network of the scenario does not have.
 pub(super) fn check(scenario: &Scenario) -> Check {
     if scenario.surgery.len() > ENTRIES_MAX {
         let problem = format!("a scenario has at most {ENTRIES_MAX} entries");
@@ -88,12 +90,12 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         }
         given.done()?;
         if entry.direction.is_some() && !kind.is_path() {
-            let problem = "bursts of a mesh are numbered together, whichever way they go";
+            let problem = "bursts of a mesh are numbered together, in both directions";
             let path = format!("{at}.direction");
             return Err(ScenarioError::new(path, "", problem, "remove it"));
         }
         if entry.operation == Operation::Convert && kind != NetworkKind::Mesh {
-            let problem = format!("no wavelength of {} is in the way of a burst", kind.words());
+            let problem = format!("no burst of {} is blocked by a wavelength", kind.words());
             let path = format!("{at}.operation");
             return Err(ScenarioError::new(path, "\"convert\"", problem, "write \"spare\""));
         }

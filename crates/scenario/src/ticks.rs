@@ -18,15 +18,15 @@ pub(super) fn warnings(
     mesh: Option<&(Graph, Routes)>,
     (flows, ends, demands): (&[Config], &[(u32, u32)], &[Config]),
 ) -> Vec<String> {
-    let way = |ends: Option<(u32, u32)>| match mesh {
+    let delay = |ends: Option<(u32, u32)>| match mesh {
         None => scenario.network.delays().into_iter().fold(Span::ZERO, |sum, delay| sum + delay),
         Some((graph, routes)) => {
             let edges = graph.edges();
             let all = || edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b)));
             let pairs = ends.map_or_else(|| all().collect(), |pair| vec![pair]);
             let others = pairs.into_iter().filter(|(from, to)| from != to);
-            let ways = others.flat_map(|(from, to)| routes.of(from, to));
-            ways.map(|route| graph.least_delay(route)).min().unwrap_or_default()
+            let all = others.flat_map(|(from, to)| routes.of(from, to));
+            all.map(|route| graph.least_delay(route)).min().unwrap_or_default()
         }
     };
     let listed = (flows.iter().zip(ends).enumerate())
@@ -38,7 +38,7 @@ pub(super) fn warnings(
         if config.variant != Variant::Linux || config.window_law != WindowLaw::Cubic {
             continue;
         }
-        let rtt = outside(scenario, assembly, config) + way(ends) * 2;
+        let rtt = outside(scenario, assembly, config) + delay(ends) * 2;
         if rtt < TICK {
             found.push(format!(
                 "{entry}: its round trip is about {rtt}, and CUBIC of Linux counts time in ticks \

@@ -1,4 +1,4 @@
-//! `[[traffic]]`: packets of others, on the access links or through the network.
+//! `[[traffic]]`: background packets, on the access links or through the network.
 
 use burstlab_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -47,8 +47,8 @@ pub struct Traffic {
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_per_second: Option<f64>,
-    /// `pareto`: mean time that a source sends; what the last packet of a spell leaves of the time
-    /// to the next one is made up in the next spell. `sessions`: mean time that a session lasts.
+    /// `pareto`: mean time that a source sends. A spell that ends between two packets leaves the
+    /// rest of the interval to the next spell. `sessions`: mean time that a session lasts.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     pub on_mean: Span,
     /// `pareto`: mean time that a source is silent.

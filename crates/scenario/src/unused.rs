@@ -1,5 +1,5 @@
-//! What a scenario says and a run never comes to: what begins after the end, a drain with nothing
-//! to wait for, marks that no sender heeds, looks that always fall at the same place.
+//! Statements of a scenario that a run never reaches: starts after the end, a drain with nothing to
+//! wait for, marks that no sender reacts to, samples that always fall at the same place.
 
 use super::{Course, Demand, DemandLaw, Flow, Pattern, Scenario};
 use burstlab_units::{Serializer, Span, Time};
@@ -167,7 +167,7 @@ fn idle_drain(scenario: &Scenario) -> Option<String> {
     let finite = |flow: &Flow| {
         let back = flow.reverse.as_ref();
         let back = back.is_some_and(|back| back.bytes.is_some() || back.script.is_some());
-        // What a live host sends ends with its program.
+        // The data of a live host end with its program.
         flow.bytes.is_some() || flow.script.is_some() || back
     };
     let any = scenario.flows().iter().any(finite) || !scenario.demand.is_empty();

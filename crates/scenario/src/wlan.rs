@@ -11,7 +11,7 @@ use super::error::{Check, refuse, word};
 use super::{Scenario, ScenarioError, Side};
 use crate::topology::Graph;
 
-/// Path loss and shadowing where nothing is said: what `Wlan` documents at its fields.
+/// Defaults of path loss and shadowing, as `Wlan` documents them at its fields.
 const EXPONENT: f64 = 2.0;
 const SIGMA_DB: f64 = 4.0;
 const REFERENCE_M: f64 = 1.0;
@@ -54,7 +54,7 @@ pub struct Wlan {
     /// Rate of RTS, CTS and ACK frames.
     #[schemars(extend("x-enum" = RATES))]
     pub basic_rate: Rate,
-    /// What precedes each frame.
+    /// The preamble of each frame.
     pub preamble: WlanPreamble,
     /// Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
     /// by an RTS. Absent: none is.
@@ -135,7 +135,7 @@ pub struct Wlan {
     pub sense_db: Option<f64>,
 }
 
-/// What precedes a frame of 802.11b.
+/// The preamble of an 802.11b frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WlanPreamble {
@@ -225,7 +225,7 @@ impl Default for Wlan {
     }
 }
 
-/// What the nodes of a cell go by, and how its frames are lost.
+/// The rules of a cell's nodes, and how its frames are lost.
 #[derive(Clone, Debug)]
 pub struct WlanLaw {
     /// Times, windows and retries.
@@ -310,7 +310,7 @@ impl WlanLaw {
 }
 
 impl Wlan {
-    /// What the nodes of this cell, which stands at `at` and has so many stations, go by.
+    /// The law of this cell, which stands at `at` and has so many stations.
     fn law(&self, at: &str, stations: u32) -> Result<WlanLaw, ScenarioError> {
         let mut given = Choice::of(at, self, "loss", WlanLoss::FIELDS);
         let losses = match self.loss {

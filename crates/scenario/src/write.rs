@@ -1,4 +1,4 @@
-//! What an application hands to TCP, and when.
+//! The data that an application hands to TCP, and their times.
 
 use burstlab_traffic::SIZE_MAX;
 use burstlab_units::{Bytes, Span};

@@ -10,7 +10,7 @@ use crate::scenario::{Resolved, keys};
 /// between two nodes with hosts, as a run with this seed and replication has them.
 ///
 /// # Errors
-/// What is wrong with the entry or the nodes.
+/// The mistake in the entry or the nodes.
 pub fn sequence(
     resolved: &Resolved,
     index: usize,

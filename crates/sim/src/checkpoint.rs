@@ -13,7 +13,7 @@ const MAGIC: &[u8; 8] = b"burst\x00ck";
 /// Goes up with every change of what is stored or how.
 const FORMAT: u64 = 36;
 
-/// Magic word, format, length of what follows, and its sum.
+/// Magic word, format, length of the rest, and its sum.
 const PREFIX: usize = 32;
 
 /// Where the sum begins (Fowler, Noll, Vo).
@@ -24,9 +24,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Why a run cannot be stored, or bytes are not the run they should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointError {
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do about it.
+    /// The fix.
     pub fix: String,
 }
 
@@ -105,7 +105,7 @@ impl Head {
     }
 }
 
-/// The first place where two values differ, and what is there.
+/// The first place where two values differ, and the values there.
 fn difference(path: &str, theirs: &Value, ours: &Value) -> Option<(String, String, String)> {
     let shown = |value: &Value| match value.to_string() {
         text if value.is_null() || text.is_empty() => "not given".to_string(),

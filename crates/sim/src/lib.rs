@@ -1,5 +1,5 @@
-//! The world that runs scenarios, and what is measured. The only place where TCP, optics,
-//! links and the event queue meet.
+//! The world that runs scenarios, and its measures. The only place where TCP, optics, links and the
+//! event queue meet.
 
 mod batches;
 mod checkpoint;

@@ -1,8 +1,8 @@
-//! What a run is bound to need, told before it begins: memory, and events.
+//! The needs of a run, estimated before it begins: memory, and events.
 //!
-//! Memory is what the parts of the world take that a scenario asks for by number, and what is sure
-//! to wait where more comes than passes. What a run comes to need besides, nobody knows before;
-//! whoever runs it watches what it takes.
+//! Memory is counted for the parts of the world that a scenario asks for by number, and for the
+//! backlog that is sure to grow where more comes than passes. No one can know beforehand how much
+//! more a run comes to need; whoever runs it watches its memory.
 
 use burstlab_units::{Bytes, Rate, Span};
 
@@ -13,22 +13,22 @@ use crate::scenario::{
 use crate::topology::Graph;
 use crate::world::sizes;
 
-/// A part of what is needed, and the field that makes it so large.
+/// A part of the needs, and the field that makes it so large.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
     /// The field.
     pub path: String,
     /// Its value.
     pub value: String,
-    /// What needs the memory, or makes the events.
+    /// The part that needs the memory, or makes the events.
     pub what: String,
     /// Bytes, or events.
     pub amount: f64,
-    /// What to write instead.
+    /// The text to write instead.
     pub fix: &'static str,
 }
 
-/// What runs of a scenario need.
+/// The needs of runs of a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     /// Memory of one run, in bytes.
@@ -86,7 +86,7 @@ impl Needs {
     /// Refuses a scenario that needs more memory than `limit` bytes.
     ///
     /// # Errors
-    /// What needs the most of it.
+    /// The part that needs the most of it.
     pub fn refuse(&self, limit: u64) -> Result<(), ScenarioError> {
         let whole = self.bytes() + self.bytes_kept();
         if whole <= limit as f64 {
@@ -108,7 +108,7 @@ impl Needs {
         Err(ScenarioError::new(&*most.path, &*most.value, problem, fix))
     }
 
-    /// What is to be announced of a long or a large run.
+    /// Announcements about a long or a large run.
     #[must_use]
     pub fn announcements(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -193,7 +193,7 @@ impl Needs {
             if traffic.pattern == Pattern::Sessions {
                 let value = traffic.sessions_per_second.unwrap_or(0.0);
                 let (room, fix) = ((count * sessions, sizes::SESSION), "write fewer, or shorter");
-                self.holds(at("sessions_per_second"), &value, "sessions under way", room, fix);
+                self.holds(at("sessions_per_second"), &value, "open sessions", room, fix);
             }
             let time = (duration - traffic.start.as_secs_f64()).max(0.0);
             let bits = count * share * traffic.rate.as_bps() as f64;
@@ -306,9 +306,9 @@ impl Needs {
             let what = "the numbers of all connections";
             let room = (connections, sizes::TRANSFER);
             self.holds(&*at, &value, what, room, "write fewer, or a shorter run.duration");
-            let under_way = connections * share_under_way(resolved, index, connections * mean);
-            let what = "the connections under way at a time";
-            let room = (under_way, sizes::flow(resolved.scenario.access.shared));
+            let open = connections * share_open(resolved, index, connections * mean);
+            let what = "the connections that are open at a time";
+            let room = (open, sizes::flow(resolved.scenario.access.shared));
             self.holds(&*at, &value, what, room, "write fewer, or smaller ones");
         }
     }
@@ -433,10 +433,10 @@ fn spell(resolved: &Resolved, index: usize) -> f64 {
     (until - demand.start.as_secs_f64()).max(0.0)
 }
 
-/// Which share of the connections of an entry, which carry so many bytes, is under way at a time at
+/// The share of the connections of an entry, which carry so many bytes, that is open at a time at
 /// least: for a round trip and the time on the slowest link, or until the end where the fibres
 /// carry less than comes.
-fn share_under_way(resolved: &Resolved, index: usize, bytes: f64) -> f64 {
+fn share_open(resolved: &Resolved, index: usize, bytes: f64) -> f64 {
     let Some((graph, routes)) = &resolved.mesh else { return 0.0 };
     let time = spell(resolved, index);
     if bytes == 0.0 || time == 0.0 {
@@ -483,7 +483,7 @@ fn written(demand: &Demand, index: usize) -> (String, String) {
 /// No batch is larger.
 const BATCH_MAX: u32 = crate::traffic::BATCH_MAX;
 
-/// What the fibres out of the best connected node carry.
+/// The rate that the fibres out of the best connected node carry.
 fn capacity(graph: &Graph, rate: Rate) -> f64 {
     let out = |node: u32| -> f64 {
         let links = graph.outgoing(node).iter();
@@ -492,7 +492,7 @@ fn capacity(graph: &Graph, rate: Rate) -> f64 {
     (0..graph.nodes.len() as u32).map(out).fold(0.0, f64::max) * rate.as_bps() as f64
 }
 
-/// What the points of a distribution take.
+/// The points of a distribution.
 fn points(size: &crate::scenario::Size) -> usize {
     32 * size.cdf.as_ref().map_or(32, Vec::len)
 }

@@ -1,4 +1,4 @@
-//! Two runs that are one until a burst is operated on, and what the bursts that were lost cost.
+//! Two runs that are one until a burst is operated on, and the cost of the bursts that were lost.
 //!
 //! Randomness is keyed and the world is a value, so that the run in which one burst fares otherwise
 //! is the same run: it is cloned just before, and both go on.
@@ -68,7 +68,7 @@ impl Branches {
         }
         // One that is open at the end is there, and nothing can be done to it.
         let numbered = first.world.numbered();
-        let absent = |(way, burst): (usize, Option<u64>)| burst > Some(numbered[way]);
+        let absent = |(of, burst): (usize, Option<u64>)| burst > Some(numbered[of]);
         if first.world.is_before(&surgery) && surgery.named().any(absent) {
             return Err(NoBranch::Absent(numbered));
         }
@@ -79,8 +79,8 @@ impl Branches {
     }
 }
 
-/// What a burst that was lost has cost: how far connections came in the run in which it is spared,
-/// less how far they came in the run in which it was lost.
+/// The cost of a lost burst: how far connections came in the run in which it is spared, less how
+/// far they came in the run in which it was lost.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Price {
     /// Its place in [`Prices::lost`].
@@ -125,11 +125,11 @@ pub struct Spared {
     connections: Vec<u32>,
     run: Simulation,
     /// The run in which it was lost, where that is followed only for a while.
-    beside: Option<Simulation>,
+    original: Option<Simulation>,
 }
 
 impl Prices {
-    /// Runs `simulation`, in which nothing has happened, to its end and notes what it loses.
+    /// Runs `simulation`, in which nothing has happened, to its end and records its losses.
     #[must_use]
     pub fn of(mut simulation: Simulation, monitor: &Monitor) -> Self {
         simulation.world.keep_to_the_clock();
@@ -151,8 +151,8 @@ impl Prices {
         &self.lost
     }
 
-    /// Picks the bursts to be priced, by place; what each costs is counted up to the end of the
-    /// run, or for a while after its loss.
+    /// Picks the bursts to be priced, by place; each cost is counted up to the end of the run, or
+    /// for a while after the loss.
     pub fn pick(&mut self, mut places: Vec<usize>, horizon_ps: Option<u64>) {
         places.retain(|&place| place < self.lost.len());
         places.sort_unstable();
@@ -170,15 +170,15 @@ impl Prices {
         while monitor.goes_on() && self.base.world.advance_before(decided, STEP).0 {}
         let mut run = self.base.clone();
         run.world.spare(burst.burst, burst.back);
-        let mut beside = None;
+        let mut original = None;
         if let Some(horizon) = self.horizon_ps {
             let until = Time::from_ps(burst.decided_ps.saturating_add(horizon));
             let mut base = self.base.clone();
             base.world.end_at(until);
             run.world.end_at(until);
-            beside = Some(base);
+            original = Some(base);
         }
-        Some(Spared { index, connections: burst.connections, run, beside })
+        Some(Spared { index, connections: burst.connections, run, original })
     }
 
     /// The price of sparing every burst: how far connections come in a run that loses none.
@@ -212,7 +212,7 @@ impl Spared {
         self.run.advance_to_end(monitor);
         let mine = self.run.world.reached();
         let now = self.run.world.now();
-        match self.beside {
+        match self.original {
             None => price(self.index, &self.connections, (reached, &mine), now),
             Some(mut base) => {
                 base.advance_to_end(monitor);
@@ -223,7 +223,7 @@ impl Spared {
     }
 }
 
-/// What came of it that connections came as far as the second list says, and not the first.
+/// The price, if connections came as far as the second list says, and not the first.
 fn price(
     index: usize,
     carried: &[u32],
@@ -264,7 +264,7 @@ fn price(
 }
 
 impl Simulation {
-    /// Records tables from here on; packets that are on their way have no row.
+    /// Records tables from here on; packets that are in flight have no row.
     pub fn trace_from_here(&mut self, trace: Trace) {
         self.traced = trace != Trace::default();
         self.world.trace_from_here(trace);

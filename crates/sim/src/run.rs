@@ -14,11 +14,11 @@ use crate::world::World;
 /// Events between two looks at the monitor.
 const SLICE: u32 = 1 << 14;
 
-/// Of a run that is stopped, the numbers of so many flows are told, the first that the scenario
-/// lists: those of a million take ten seconds to write down.
+/// Of a stopped run, the numbers of so many flows are reported, the first that the scenario lists:
+/// those of a million take ten seconds to write down.
 pub const FLOWS_WHEN_STOPPED: usize = 1 << 13;
 
-/// A view of a run from another thread: how far it is, and a way to stop it.
+/// A view of a run from another thread: its progress, and a means to stop it.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
     interrupt: Interrupt,
@@ -92,7 +92,7 @@ impl Monitor {
         f64::from_bits(self.shared.progress.load(Ordering::Relaxed))
     }
 
-    /// Asks the run to end soon; what it has done is kept.
+    /// Asks the run to end soon; its results so far are kept.
     pub fn cancel(&self) {
         self.interrupt.cancel();
     }
@@ -103,7 +103,7 @@ impl Monitor {
         self.interrupt.goes_on()
     }
 
-    /// What [`cancel`](Self::cancel) asks for, where no more of a monitor is needed.
+    /// The request of [`cancel`](Self::cancel), where no more of a monitor is needed.
     #[must_use]
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
@@ -124,7 +124,7 @@ impl Monitor {
     }
 }
 
-/// What a run leaves.
+/// The output of a run.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The numbers.
@@ -268,14 +268,14 @@ impl Simulation {
         self
     }
 
-    /// Runs to the end, or until `monitor` is told to cancel, and keeps the tables in memory.
+    /// Runs to the end, or until `monitor` is cancelled, and keeps the tables in memory.
     #[must_use]
     pub fn run(mut self, monitor: &Monitor) -> Output {
         self.advance_to_end(monitor);
         self.output()
     }
 
-    /// Processes all events, or until `monitor` is told to cancel.
+    /// Processes all events, or until `monitor` is cancelled.
     pub fn advance_to_end(&mut self, monitor: &Monitor) {
         while self.goes_on(monitor) {}
     }
@@ -315,9 +315,9 @@ impl Simulation {
         Ok(summary)
     }
 
-    /// Processes all events, or until `monitor` is told to cancel, and calls `keep`, which may take
-    /// a [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and
-    /// at the end or where the run is cancelled.
+    /// Processes all events, or until `monitor` is cancelled, and calls `keep`, which may take a
+    /// [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and at
+    /// the end or where the run is cancelled.
     ///
     /// # Errors
     ///
@@ -343,13 +343,13 @@ impl Simulation {
         Ok(())
     }
 
-    /// What a run leaves of which nothing was drained.
+    /// The output of a run of which nothing was drained.
     fn output(self) -> Output {
         let (summary, pieces) = self.finish();
         Output { summary, tables: pieces.into_iter().map(Piece::rows).collect() }
     }
 
-    /// Processes some events, unless `monitor` was told to cancel; returns whether the run goes on.
+    /// Processes some events, unless `monitor` was cancelled; returns whether the run goes on.
     fn goes_on(&mut self, monitor: &Monitor) -> bool {
         monitor.look();
         let events = monitor.slice.unwrap_or(SLICE);
@@ -398,9 +398,9 @@ impl Simulation {
         self.conclude(&Monitor::default())
     }
 
-    /// As [`finish`](Self::finish), and leaves what is of no use any more to be dropped later: that
-    /// takes a second where millions of bursts are under way. Of a run that `monitor` was told to
-    /// cancel, for whose end somebody waits, the numbers of [`FLOWS_WHEN_STOPPED`] flows.
+    /// As [`finish`](Self::finish), and leaves unused memory to be dropped later: that takes a
+    /// second where millions of bursts are in flight. If `monitor` was cancelled, somebody waits
+    /// for the end: then only the numbers of [`FLOWS_WHEN_STOPPED`] flows are returned.
     #[must_use]
     pub fn conclude(&mut self, monitor: &Monitor) -> (Summary, Vec<Piece>) {
         let warnings = std::mem::take(&mut self.warnings);

@@ -46,8 +46,8 @@ macro_rules! parameters {
             )+
         }
 
-        /// The parameters of an endpoint as a user writes them: what is left out has the value that
-        /// the profile gives it.
+        /// The parameters of an endpoint as a user writes them: a parameter that is left out has
+        /// the value of the profile.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         #[schemars(rename = "Tcp")]
@@ -126,8 +126,8 @@ parameters! {
 
     /// The receiver's window: most segments outstanding. 1 to 1,000,000. Default 20 (ns-2
     /// `window_`), 64 in profile `"rfc"` (64 KB without window scaling), 8192 in profile `"linux"`,
-    /// whose receiver advertises what its buffer has room for, and never more than this. It bounds
-    /// the throughput at window × segment size / round-trip time.
+    /// whose receiver advertises the room in its buffer, and never more than this. It bounds the
+    /// throughput at window × segment size / round-trip time.
     window: u32,
 
     /// Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2
@@ -206,10 +206,10 @@ parameters! {
     /// `"ns2-2003"`: `"integer"`. The threshold itself is a whole number of segments, at least 2.
     window_halving: WindowHalving,
 
-    /// Half of what becomes the slow-start threshold: `"window"` (the smaller of cwnd and the
-    /// receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in flight,
-    /// less those that Limited Transmit released; cwnd becomes the threshold; the threshold stays
-    /// when the same segment times out again). Default `"flight"`, in the ns-2 profiles and
+    /// The quantity whose half becomes the slow-start threshold: `"window"` (the smaller of cwnd
+    /// and the receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in
+    /// flight, less those that Limited Transmit released; cwnd becomes the threshold; the threshold
+    /// stays when the same segment times out again). Default `"flight"`, in the ns-2 profiles and
     /// `"linux"` `"window"`.
     ssthresh_basis: SsthreshBasis,
 
@@ -222,10 +222,10 @@ parameters! {
     /// (ns-2 `bugfix_ss_`); profile `"ns2-2003"`: false, it waits for a time-out.
     first_window_fast_retransmit: bool,
 
-    /// The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (what it is, and
-    /// the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or `"flight"`
-    /// (the smaller of the threshold and one more than the segments in flight, against bursts:
-    /// RFC 6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles and `"linux"`
+    /// The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (its present
+    /// value, and the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or
+    /// `"flight"` (the smaller of the threshold and one more than the segments in flight, against
+    /// bursts: RFC 6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles and `"linux"`
     /// `"keep"`.
     fast_recovery_exit: FastRecoveryExit,
 
@@ -247,17 +247,17 @@ parameters! {
     /// ns-2 `newreno_changes1_`. Default `"impatient"`; profile `"ns2-2003"`: `"slow-but-steady"`.
     new_reno_timer: NewRenoTimer,
 
-    /// Whether a partial ACK deflates New-Reno's window by what it acknowledges less one (RFC 6582
-    /// section 3.2 step 3; ns-2 `partial_window_deflation_`) or takes away the inflation. Default
-    /// true; profile `"ns2-2003"`: false.
+    /// Whether a partial ACK deflates New-Reno's window by the segments that it acknowledges less
+    /// one (RFC 6582 section 3.2 step 3; ns-2 `partial_window_deflation_`) or takes away the
+    /// inflation. Default true; profile `"ns2-2003"`: false.
     new_reno_deflation: bool,
 
     /// Most segments that an ACK during New-Reno's fast recovery may release, besides the
     /// retransmission; 0: no limit. Default 0, in the ns-2 profiles and `"linux"` 2.
     new_reno_burst: u32,
 
-    /// How SACK recovery decides what to send: `"ns2"` (a count of segments in the pipe, as the
-    /// agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles and `"linux"`
+    /// How SACK recovery chooses the segment to send: `"ns2"` (a count of segments in the pipe, as
+    /// the agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles and `"linux"`
     /// `"ns2"`. Without effect unless `variant` is `"sack"`.
     sack_recovery: SackRecovery,
 
@@ -265,7 +265,7 @@ parameters! {
     /// time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
     /// ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
     /// halves its window for each time-out that it was idle, down to `initial_window`. It also
-    /// shrinks a window of which less was used for a time-out. It does neither where this is 0
+    /// shrinks a window that was not fully used during a time-out. It does neither where this is 0
     /// (Linux `tcp_slow_start_after_idle`).
     idle_restart_window: u32,
 
@@ -349,9 +349,9 @@ parameters! {
     /// `"both"`.
     back_mode: BackMode,
 
-    /// `"back"` with `"egress"`: what a time-out is when not all outstanding segments are known to
-    /// have arrived, on which the paper is silent: `"false-timeout"` or `"true-timeout"`. Default
-    /// `"false-timeout"`.
+    /// `"back"` with `"egress"`: the verdict on a time-out while the arrival of all outstanding
+    /// segments is not known, on which the paper is silent: `"false-timeout"` or `"true-timeout"`.
+    /// Default `"false-timeout"`.
     back_egress_unknown: EgressUnknown,
 
     /// `"bnak"`: when a burst NAK arrives: `"path"` (after the delay of the reverse path) or
@@ -359,20 +359,20 @@ parameters! {
     /// Default `"path"`.
     bnak_delay: BnakDelay,
 
-    /// `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
-    /// `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
-    /// `"true-timeout"`.
+    /// `"bnak"`: the verdict on a time-out after a burst NAK that did not cover all outstanding
+    /// segments: `"true-timeout"` or `"recheck"` (false if it covers all that are outstanding by
+    /// then). Default `"true-timeout"`.
     bnak_partial: BnakPartial,
 
     linux
 
-    /// Whether the receiver reports what arrives out of order (RFC 2018). Default true. Without it
-    /// duplicate ACKs stand for segments, and a loss takes a round trip each. Without effect unless
-    /// `variant` is `"linux"`.
+    /// Whether the receiver reports segments that arrive out of order (RFC 2018). Default true.
+    /// Without it duplicate ACKs stand for segments, and a loss takes a round trip each. Without
+    /// effect unless `variant` is `"linux"`.
     sack: bool,
 
-    /// Whether the receiver reports what arrives twice (RFC 2883), by which the sender takes back a
-    /// reduction that was for nothing (RFC 3708). Default true. Without effect unless `variant` is
+    /// Whether the receiver reports segments that arrive twice (RFC 2883), by which the sender
+    /// undoes a needless reduction (RFC 3708). Default true. Without effect unless `variant` is
     /// `"linux"` and `sack` true.
     d_sack: bool,
 
@@ -381,9 +381,9 @@ parameters! {
     /// Without effect unless `variant` is `"linux"`.
     rack: bool,
 
-    /// Whether what arrives twice widens the time for which RACK waits for reordered segments
-    /// (RFC 8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2). Without
-    /// effect unless `variant` is `"linux"` and `rack` true.
+    /// Whether segments that arrive twice widen the time for which RACK waits for reordered
+    /// segments (RFC 8985 section 6.2). Default true (Linux `tcp_recovery` without its bit 2).
+    /// Without effect unless `variant` is `"linux"` and `rack` true.
     rack_adapts: bool,
 
     /// Whether RACK waits no longer for reordered segments once `dupack_threshold` segments are
@@ -396,8 +396,8 @@ parameters! {
     /// section 7). Default true. Without effect unless `variant` is `"linux"`.
     tail_loss_probe: bool,
 
-    /// Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO,
-    /// RFC 5682). Default true. Without effect unless `variant` is `"linux"`.
+    /// Whether a time-out is undone when ACKs show that not all was lost (F-RTO, RFC 5682). Default
+    /// true. Without effect unless `variant` is `"linux"`.
     f_rto: bool,
 
     /// Events that may end slow start before a loss. `"standard"`: none. `"hystart"` (with
@@ -436,9 +436,9 @@ parameters! {
     /// Default 128 KiB (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
     receive_buffer: Bytes,
 
-    /// Up to what the buffer grows, so that the application reads twice what it read in the last
-    /// round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB (Linux `tcp_rmem`).
-    /// Without effect unless `variant` is `"linux"`.
+    /// Largest size to which the buffer grows. It grows so that the application can read twice as
+    /// much as in the last round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB
+    /// (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
     receive_buffer_max: Bytes,
 
     /// The widest window that the receiver advertises before the first segment comes (Linux

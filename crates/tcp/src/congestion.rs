@@ -1,4 +1,4 @@
-//! How the window grows above the slow-start threshold and what a loss makes of it.
+//! Growth of the window above the slow-start threshold, and its reduction at a loss.
 
 use serde::{Deserialize, Serialize};
 

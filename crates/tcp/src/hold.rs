@@ -1,4 +1,4 @@
-//! Holding back what is sent for a random time, against phase effects (Floyd and Jacobson 1992).
+//! Delaying segments by a random time, against phase effects (Floyd and Jacobson 1992).
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};

@@ -32,7 +32,7 @@ impl Scoreboard {
     }
 
     /// Takes in an ACK whose cumulative part is `acked`, from a receiver that can have seen nothing
-    /// at or above `sent`: what a block says beyond these bounds is ignored. Returns how many
+    /// at or above `sent`: the part of a block beyond these bounds is ignored. Returns how many
     /// segments are newly known to have arrived out of order.
     #[inline]
     pub(crate) fn update(&mut self, acked: u64, sent: u64, blocks: &SackBlocks) -> u64 {

@@ -89,7 +89,7 @@ impl Sender {
         each!(self, sender => sender.start(now, out));
     }
 
-    /// An ACK arrives. Any content is taken: what contradicts what was sent is ignored.
+    /// An ACK arrives. Any content is taken; an ACK that contradicts the segments sent is ignored.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
         each!(self, sender => sender.on_ack(now, ack, out));
     }

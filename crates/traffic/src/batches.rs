@@ -62,7 +62,7 @@ pub struct BatchLaw {
     pub stop: Option<Span>,
 }
 
-/// The sources of one law: what they have in common.
+/// The part that the sources of one law share.
 #[derive(Clone, Debug)]
 pub struct BatchSources {
     key: String,

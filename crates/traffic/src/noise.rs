@@ -76,7 +76,7 @@ impl Kind {
 /// all of it.
 fn past(rates: &[f64; POLES]) -> Vec<[f64; POLES]> {
     let (mut age, mut weights) = (0.0, Vec::new());
-    // The slowest part has forgotten what is 40 of its time constants old.
+    // The slowest part has forgotten values that are 40 of its time constants old.
     while age * rates[0] < 40.0 {
         let next = (age * 1.05_f64).floor().max(age + 1.0);
         weights.push(rates.map(|rate| {

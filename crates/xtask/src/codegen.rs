@@ -1,4 +1,5 @@
-//! What follows from the one definition of a scenario: the Python classes, the schema for editors
+//! Files generated from the one definition of a scenario: the Python classes, the schema for
+//! editors
 //! and the reference page; and from that of a summary, its types in Python. With `--check`, files
 //! that are out of date are an error.
 

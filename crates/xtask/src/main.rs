@@ -56,8 +56,8 @@ fn list_dialect(area: &str) -> Result<String, String> {
     Ok(lines.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// The top of the project: two folders above this crate, as cargo says when it runs this. What was
-/// true when this was built may be another checkout, where they share a target folder.
+/// The top of the project: two folders above this crate, as cargo reports it when it runs this. The
+/// path at build time may be another checkout, where they share a target folder.
 fn root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR");
     let here = here.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);

@@ -22,7 +22,7 @@ mod words;
 
 use crate::tree::Tree;
 
-/// What is to be fixed, one line each: place and fix.
+/// Problems to fix, one line each: place and fix.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
     let checks: [fn(&Tree) -> Vec<String>; 14] = [
         arrows::check,

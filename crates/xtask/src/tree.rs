@@ -9,7 +9,7 @@ use std::{fs, io};
 /// too, except `.ci`.
 const NOT_OURS: [&str; 6] = ["target", "out", "__pycache__", "_build", "node_modules", "vendor"];
 
-/// What is read as text; the rest (figures, traces, archives) is nobody's prose.
+/// Files that are read as text; the rest (figures, traces, archives) is nobody's prose.
 const TEXT: [&str; 11] =
     ["rs", "py", "pyi", "toml", "md", "rst", "sh", "html", "css", "js", "ipynb"];
 const TEXT_NAMES: [&str; 3] = ["Makefile", "run", ".gitignore"];

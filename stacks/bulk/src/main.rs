@@ -62,8 +62,8 @@ async fn run(words: &[String]) -> Outcome<()> {
     }
 }
 
-/// What quinn has by itself, but for its congestion control, and for datagrams that the kernel
-/// would cut: as `burstlab-stacks` sets it.
+/// The defaults of quinn, except its congestion control and datagrams that the kernel would cut:
+/// both as `burstlab-stacks` sets them.
 fn transport(control: &str) -> Outcome<Arc<TransportConfig>> {
     let factory: Arc<dyn ControllerFactory + Send + Sync> = match control {
         "cubic" => Arc::new(CubicConfig::default()),

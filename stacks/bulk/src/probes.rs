@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// What quinn-proto 0.11.19 says of a probe time-out.
+/// The message of quinn-proto 0.11.19 at a probe time-out.
 const FIRED: &str = "PTO fired";
 
 /// Counts the probe time-outs of this process.

@@ -15,7 +15,7 @@ pub(crate) const NAME: &str = "burstlab.invalid";
 /// The name of the application protocol (RFC 7301).
 const PROTOCOL: &[u8] = b"burstlab";
 
-/// What stands before the 32 bytes of a key of Ed25519 in PKCS #8 (RFC 8410, section 7).
+/// The bytes before the 32 bytes of a key of Ed25519 in PKCS #8 (RFC 8410, section 7).
 const BEFORE: [u8; 16] = [0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 34, 4, 32];
 
 /// Those 32 bytes.

@@ -1,5 +1,5 @@
-//! CUBIC of all stacks beside RFC 9438 by the letter, in 1,000 equal streams of ACKs and losses.
-//! Prints tables; with a directory writes data for a figure there. The same each time:
+//! CUBIC of all stacks compared with RFC 9438 by the letter, in 1,000 equal streams of ACKs and
+//! losses. Prints tables; with a directory writes data for a figure there. The same each time:
 //!
 //! ```sh
 //! cargo run --release -p burstlab-laws --example cubic [DIRECTORY [STREAMS]]
@@ -34,7 +34,7 @@ fn main() {
     }
 }
 
-fn told(all: &[(Family, Comparison)], law: usize) -> impl Iterator<Item = (Family, &Told)> {
+fn results(all: &[(Family, Comparison)], law: usize) -> impl Iterator<Item = (Family, &Told)> {
     all.iter().map(move |(family, one)| (*family, &one.laws[law]))
 }
 
@@ -56,16 +56,16 @@ fn windows(text: &mut String, all: &[(Family, Comparison)]) {
     line(text, &format!("{:21}{heads}{:>9}", "window / letter", "all"));
     for (law, stack) in STACKS.iter().enumerate() {
         let each = Family::ALL.map(|family| {
-            let of = told(all, law).filter(|one| one.0 == family);
+            let of = results(all, law).filter(|one| one.0 == family);
             format!("{:9.3}", mean(of.map(|one| one.1.mean)))
         });
-        let sum = mean(told(all, law).map(|one| one.1.mean));
+        let sum = mean(results(all, law).map(|one| one.1.mean));
         line(text, &format!("{:21}{}{sum:9.3}", stack.name, each.concat()));
     }
     line(text, &format!("\n{:21}{heads}", "modelled - law, %"));
     for (law, stack) in STACKS.iter().enumerate() {
         let each = Family::ALL.map(|family| {
-            let of = told(all, law).filter(|one| one.0 == family);
+            let of = results(all, law).filter(|one| one.0 == family);
             format!("{:9.2}", 100.0 * median(of.map(|one| one.1.unexplained)))
         });
         line(text, &format!("{:21}{}", stack.name, each.concat()));
@@ -86,11 +86,11 @@ fn partings(text: &mut String, all: &[(Family, Comparison)]) {
     for (law, stack) in STACKS.iter().enumerate() {
         let each = PHASES.map(|(phase, _)| {
             let here =
-                told(all, law).filter(|one| one.1.parts.is_some_and(|parts| parts.1 == phase));
+                results(all, law).filter(|one| one.1.parts.is_some_and(|parts| parts.1 == phase));
             format!("{:12}", here.count())
         });
-        let never = told(all, law).filter(|one| one.1.parts.is_none()).count();
-        let since = median(told(all, law).filter_map(|one| one.1.parts.map(|parts| parts.2)));
+        let never = results(all, law).filter(|one| one.1.parts.is_none()).count();
+        let since = median(results(all, law).filter_map(|one| one.1.parts.map(|parts| parts.2)));
         line(text, &format!("{:21}{}{never:12}{since:14.1}", stack.name, each.concat()));
     }
 }
@@ -101,14 +101,14 @@ fn rounds(text: &mut String, all: &[(Family, Comparison)]) {
     line(text, &format!("\n{:21}{heads}", "after a loss"));
     for (law, stack) in STACKS.iter().enumerate() {
         let each = std::array::from_fn::<_, { ROUNDS.len() }, _>(|place| {
-            let found = told(all, law).filter_map(|one| one.1.after[place]);
+            let found = results(all, law).filter_map(|one| one.1.after[place]);
             format!("{:12.3}", mean(found))
         });
         line(text, &format!("{:21}{}", stack.name, each.concat()));
     }
 }
 
-/// What each departure alone makes of the letter's window.
+/// The window with each departure alone, as a share of the letter's.
 fn departures(text: &mut String, all: &[(Family, Comparison)]) {
     let heads = Family::ALL.map(|family| format!("{:>9}", family.name())).concat();
     line(text, &format!("\n{:52}{heads}", "RFC 9438 with one departure / without"));

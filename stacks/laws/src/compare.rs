@@ -4,13 +4,13 @@ use std::thread;
 
 use crate::{Departure, Event, Family, Law, Letter, Phase, STACKS, Stream};
 
-/// Round trips after the first loss at which windows are told.
+/// Round trips after the first loss at which windows are reported.
 pub const ROUNDS: [u64; 4] = [1, 5, 20, 50];
 
 /// Windows are one as long as they are apart by less than this: packets, and part of a window.
 const APART: (f64, f64) = (1.5, 0.02);
 
-/// What is told of one law in one stream.
+/// The results of one law in one stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told {
     /// Where it first parts from the letter, and how many round trips after the last loss, 0 where
@@ -24,7 +24,7 @@ pub struct Told {
     pub unexplained: f64,
 }
 
-/// Laws beside the letter in one stream.
+/// Laws compared with the letter in one stream.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Of each law, as in [`STACKS`].

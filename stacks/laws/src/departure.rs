@@ -1,4 +1,4 @@
-//! What stacks do otherwise than RFC 9438 says, by its sections.
+//! Departures of stacks from RFC 9438, by its sections.
 
 /// A departure from RFC 9438.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub enum Departure {
     WholePackets,
     /// Windows are of whole packets: what is over after a step is dropped.
     RestDropped,
-    /// What Reno's window would be follows from the time, as in RFC 8312, not from ACKs, and never
-    /// grows by a packet a round trip.
+    /// The estimate of Reno's window follows from the time, as in RFC 8312, not from ACKs, and
+    /// never grows by a packet a round trip.
     EstimateByTime,
     /// Reno's window grows by alpha all the time, not by a packet a round trip from the window
     /// before the loss on.
@@ -66,7 +66,7 @@ impl Departure {
         Self::LimitedCountsUnlessIdle,
     ];
 
-    /// What it is, in a few words.
+    /// Its description in a few words.
     #[must_use]
     pub fn what(self) -> &'static str {
         match self {

@@ -12,14 +12,14 @@ use crate::{PACKET, round_trips};
 /// Milliseconds from a packet to its ACK, and packets in flight.
 const AWAY: u64 = 50;
 
-/// Two seconds of a packet a millisecond: `told` tells a control of the stack itself, and one with
-/// a seed, what is sent and which packet is acknowledged, and returns their windows.
-fn same(mut told: impl FnMut(Instant, u64, Option<(Instant, u64)>) -> [u64; 2]) {
+/// Two seconds of a packet a millisecond. `feed` gives each packet sent and acknowledged to a
+/// control of the stack itself and to one with a seed, and returns their windows.
+fn same(mut feed: impl FnMut(Instant, u64, Option<(Instant, u64)>) -> [u64; 2]) {
     let began = round_trips::began();
     let mut windows = BTreeSet::new();
     for ms in 1..2000 {
         let at = |ms| round_trips::at(began, 1000 * ms);
-        let [own, seeded] = told(at(ms), ms, ms.checked_sub(AWAY).map(|ms| (at(ms), ms)));
+        let [own, seeded] = feed(at(ms), ms, ms.checked_sub(AWAY).map(|ms| (at(ms), ms)));
         assert_eq!(own, seeded, "after {ms} ms");
         windows.insert(own);
     }

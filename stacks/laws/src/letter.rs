@@ -13,7 +13,7 @@ const TARGET_MOST: f64 = 1.5;
 const LEAST: f64 = 2.0;
 const SECOND: f64 = 1e6;
 
-/// What a reduction changes.
+/// The state that a reduction changes.
 #[derive(Clone, Debug)]
 struct Course {
     cwnd: f64,
@@ -38,7 +38,7 @@ pub struct Letter {
     departures: u32,
     course: Course,
     before: Option<Box<Course>>,
-    /// What was acknowledged towards the next whole packet.
+    /// Packets that were acknowledged towards the next whole packet.
     credit: f64,
     shortest: u64,
     /// Since when the application is what limits the sender.

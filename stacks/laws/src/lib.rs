@@ -1,8 +1,9 @@
-//! CUBIC as several stacks have it, fed with the same streams of ACKs and losses, beside
-//! [RFC 9438 by the letter](Letter), and what each departure from the letter is worth.
+//! CUBIC as several stacks have it, fed with the same streams of ACKs and losses. Compares it with
+//! [RFC 9438 by the letter](Letter), and measures the effect of each departure from the letter.
 //!
-//! A [`Stream`] is what a sender by the letter sees over a path; a [`Law`] is told of it and asked
-//! for its window after each event. Times are in microseconds, windows in packets.
+//! A [`Stream`] is the sequence of events that a sender by the letter sees over a path. A [`Law`]
+//! is given these events and asked for its window after each. Times are in microseconds, windows in
+//! packets.
 
 mod compare;
 mod departure;
@@ -57,7 +58,7 @@ pub struct Lost {
     pub persistent: bool,
 }
 
-/// A window law, as it is told of a connection.
+/// A window law, as it is given the events of a connection.
 pub trait Law {
     /// A packet is sent, with so many in flight before it.
     fn on_sent(&mut self, now: u64, number: u64, in_flight: u64);
@@ -65,7 +66,7 @@ pub trait Law {
     fn on_ack(&mut self, now: u64, acked: &Acked);
     /// Packets are taken for lost.
     fn on_loss(&mut self, now: u64, lost: &Lost);
-    /// What was taken for lost last has arrived after all.
+    /// The packets that were taken for lost last have arrived after all.
     fn on_spurious(&mut self, now: u64);
     /// The window in packets.
     fn window(&self) -> f64;
@@ -78,7 +79,7 @@ pub struct Stack {
     pub name: &'static str,
     /// Makes one.
     pub law: fn() -> Box<dyn Law>,
-    /// What it does otherwise than RFC 9438, as far as [`Letter`] can do it likewise.
+    /// Its departures from RFC 9438, as far as [`Letter`] can depart likewise.
     pub departures: &'static [Departure],
 }
 

@@ -1,5 +1,5 @@
 //! Estimators of round trips, as quinn-proto and noq-proto hand them to a congestion control. Only
-//! a connection makes one: before its first measurement it tells the round trip that it was
+//! a connection makes one: before its first measurement it reports the round trip that it was
 //! configured with, and a handshake's first ACK hands it over.
 
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use burstlab_tls::Identity;
 const LONGEST: usize = 2000;
 
 /// When all streams begin: laws look at differences of instants alone.
-#[allow(clippy::disallowed_methods, reason = "an instant can be had in no other way")]
+#[allow(clippy::disallowed_methods, reason = "there is no other source of an instant")]
 pub(crate) fn began() -> Instant {
     static BEGAN: OnceLock<Instant> = OnceLock::new();
     *BEGAN.get_or_init(Instant::now)
@@ -19,7 +19,7 @@ pub(crate) fn began() -> Instant {
 
 /// The instant of microsecond `now` of a stream.
 pub(crate) fn at(began: Instant, now: u64) -> Instant {
-    // What is sent at the very beginning is sent after nothing was lost.
+    // A packet that is sent at the very beginning is sent after the last loss, as there was none.
     began + Duration::from_micros(now + 1)
 }
 
@@ -119,7 +119,7 @@ macro_rules! estimators {
                 }
             }
 
-            /// What the ACK of a client's first packet hands over.
+            /// The estimator that the ACK of a client's first packet hands over.
             fn handed(rtt: Duration) -> RttEstimator {
                 let (now, tap) = (began(), Tap::default());
                 let [near, far] =

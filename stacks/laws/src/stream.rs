@@ -38,7 +38,7 @@ impl Event {
     }
 }
 
-/// What happens in a stream besides what the queue drops.
+/// Events of a stream in addition to the drops of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// Single losses.
@@ -87,7 +87,7 @@ pub enum Phase {
 /// A stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// What it is one of.
+    /// The family that it belongs to.
     pub family: Family,
     /// The round trip without a queue, in microseconds.
     pub rtt: u64,
@@ -299,7 +299,7 @@ impl Maker {
         (lost, lost && self.family == Family::Spurious && self.chance.unit() < 0.5)
     }
 
-    /// The ACK of the first packet that is not lost comes, and tells what is.
+    /// The ACK of the first packet that is not lost comes, and reports the losses.
     fn hear(&mut self, now: u64) {
         self.now = now;
         let place = self.flying.iter().position(|one| !one.lost).expect("its time was asked for");
@@ -342,7 +342,7 @@ impl Maker {
         }
     }
 
-    /// What was taken for lost arrives.
+    /// A packet that was taken for lost arrives.
     fn arrive(&mut self) {
         let (at, one) = self.arrives.take().expect("its time was asked for");
         self.now = self.now.max(at);

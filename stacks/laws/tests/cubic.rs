@@ -1,4 +1,4 @@
-//! What the page on CUBIC of the stacks says (docs/howto/cubic.md) is so.
+//! The page on CUBIC of the stacks (docs/howto/cubic.md) says the truth.
 
 use std::sync::OnceLock;
 
@@ -32,7 +32,7 @@ fn window(name: &str, family: Family) -> f64 {
     mean(of(family).map(|one| one.laws[place].mean))
 }
 
-/// What one departure alone makes of the letter's window.
+/// The window with one departure alone, as a share of the letter's.
 fn alone(departure: Departure, family: Family) -> f64 {
     let place = Departure::ALL.iter().position(|&one| one == departure).expect("it is listed");
     mean(of(family).map(|one| one.alone[place]))
@@ -63,9 +63,9 @@ fn the_page_has_the_windows_of_these_streams() {
     let rows = table("| window / letter");
     assert_eq!(rows.len(), STACKS.len(), "a row a law");
     for (name, numbers) in rows {
-        for (family, told) in Family::ALL.into_iter().zip(numbers) {
+        for (family, printed) in Family::ALL.into_iter().zip(numbers) {
             let found = window(&name, family);
-            assert!((found - told).abs() < 0.006, "{name}, {family:?}: {found}, not {told}");
+            assert!((found - printed).abs() < 0.006, "{name}, {family:?}: {found}, not {printed}");
         }
     }
 }
@@ -77,9 +77,9 @@ fn the_page_has_what_each_departure_is_worth() {
     for (departure, (name, numbers)) in Departure::ALL.into_iter().zip(rows) {
         let what = departure.what();
         assert!(name.starts_with(departure.section()) && name.ends_with(what), "{name}: {what}");
-        for (family, told) in Family::ALL.into_iter().zip(numbers) {
+        for (family, printed) in Family::ALL.into_iter().zip(numbers) {
             let found = alone(departure, family);
-            assert!((found - told).abs() < 0.006, "{name}, {family:?}: {found}, not {told}");
+            assert!((found - printed).abs() < 0.006, "{name}, {family:?}: {found}, not {printed}");
         }
     }
 }

@@ -37,8 +37,9 @@ struct Point {
     seed: u64,
 }
 
-/// 100 Mb/s and 10 ms one way, a queue of one product of the two, and bursts of what comes within a
-/// time: that much later the first packet of a burst is, and the last one not at all.
+/// 100 Mb/s, 10 ms in each direction, a queue of one product of the two, and bursts of the packets
+/// that come within a time: that much later the first packet of a burst is, and the last one not at
+/// all.
 fn jitter(points: &mut Vec<Point>) {
     for ms in [0.0, 0.5, 1.0, 2.0, 5.0, 10.0] {
         for loss in [0.0, 0.005] {

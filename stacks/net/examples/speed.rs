@@ -1,4 +1,5 @@
-//! What a packet costs with each stack: real time and packets a second, of a transfer without loss.
+//! The cost of a packet with each stack: real time and packets a second, of a transfer without
+//! loss.
 //!
 //! ```sh
 //! cargo run --release --example speed

@@ -1,5 +1,5 @@
 //! A run as a capture in the format pcapng, which Wireshark reads. Packets are IPv4 without a link
-//! layer. Datagrams of QUIC are in packets of UDP, beside the secrets that decrypt them.
+//! layer. Datagrams of QUIC are in packets of UDP, together with the secrets that decrypt them.
 
 use std::collections::BTreeSet;
 

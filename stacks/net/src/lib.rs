@@ -11,8 +11,8 @@
 //! assert!(run.acknowledged_after_s().expect("it ends") < 10.0);
 //! ```
 //!
-//! A [`Lab`] is a scenario of Burstlab with one flow; [`Lab::of`] takes any other. What a run
-//! leaves is a [`Run`]: its numbers, and the ledger, which leads each reaction of the sender back
+//! A [`Lab`] is a scenario of Burstlab with one flow; [`Lab::of`] takes any other. The output of a
+//! run is a [`Run`]: its numbers, and the ledger. The ledger leads each reaction of the sender back
 //! to the burst that was lost, or to none.
 
 mod capture;
@@ -51,15 +51,14 @@ impl Lab {
         Self::known(include_str!("path.toml"))
     }
 
-    /// NSFNET with four wavelengths a fibre and bursts of others, which are lost where none is free
-    /// (from the first of its nodes to the last).
+    /// NSFNET with four wavelengths a fibre and background bursts. A burst of either kind is lost
+    /// where no wavelength is free (from the first of its nodes to the last).
     #[must_use]
     pub fn nsfnet() -> Self {
         Self::known(include_str!("nsfnet.toml"))
     }
 
-    /// NSFNET where a burst that finds its fibre taken goes another way, and packets overtake
-    /// each other.
+    /// NSFNET where a blocked burst takes another path, and packets overtake each other.
     #[must_use]
     pub fn reordering() -> Self {
         Self::known(include_str!("nsfnet.toml"))
@@ -70,7 +69,7 @@ impl Lab {
     /// A scenario of Burstlab, as TOML.
     ///
     /// # Errors
-    /// Where it is no TOML. What it says is checked when it is [run](Self::run).
+    /// Where it is no TOML. Its contents are checked when it is [run](Self::run).
     pub fn of(text: &str) -> Result<Self, ScenarioError> {
         let table: toml::Table = toml::from_str(text).map_err(|error| {
             ScenarioError::new("", "", error.message(), "write a scenario in TOML")
@@ -170,8 +169,8 @@ impl Lab {
     /// itself; all others as the scenario has them.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or with a host that never stops sending; and where a run
-    /// is so long that its tables have no room in memory.
+    /// The mistake in the scenario, or that of a host that never stops sending; and where a run is
+    /// so long that its tables have no room in memory.
     pub fn run(
         &self,
         stacks: Arc<dyn Stacks>,
@@ -203,7 +202,7 @@ impl Lab {
     /// Runs the flow over our own TCP, of the scenario's `[tcp]`.
     ///
     /// # Errors
-    /// What is wrong with the scenario.
+    /// The mistake in the scenario.
     pub fn run_tcp(&self) -> Result<Run, ScenarioError> {
         let resolved = Scenario::from_json(&self.scenario.to_string())?.resolve()?;
         self.simulate(&resolved)

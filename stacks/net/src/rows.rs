@@ -9,9 +9,9 @@ pub struct PacketRow {
     pub from_sender: bool,
     /// Its number among those of the same host, from 0.
     pub number: u64,
-    /// What it carries: `data`, `handshake`, `mtu-probe`, `control` or `ack`.
+    /// Its contents: `data`, `handshake`, `mtu-probe`, `control` or `ack`.
     pub carries: &'static str,
-    /// What became of it: `delivered`, `lost` or `in-flight`.
+    /// Its fate: `delivered`, `lost` or `in-flight`.
     pub fate: &'static str,
     /// When it was sent, in picoseconds.
     pub sent_ps: u64,
@@ -33,7 +33,7 @@ pub struct WindowRow {
     pub flow: u32,
     /// When, in picoseconds.
     pub at_ps: u64,
-    /// What has happened: `ack`, `fast-retransmit` or `timeout`.
+    /// The event: `ack`, `fast-retransmit` or `timeout`.
     pub event: &'static str,
     /// The window, in packets of the largest size that the path takes; `None` where the stack does
     /// not tell.

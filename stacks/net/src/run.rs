@@ -1,4 +1,4 @@
-//! What a run leaves.
+//! The output of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ impl Run {
         self.output.summary.flows[0].goodput_bps / 1e6
     }
 
-    /// Whether each packet and each burst was delivered, lost, or under way at the end.
+    /// Whether each packet and each burst was delivered, lost, or in flight at the end.
     #[must_use]
     pub fn conserves(&self) -> bool {
         let all = &self.output.summary.counters;
@@ -77,7 +77,7 @@ impl Run {
             && whole(all.bursts_sent, bursts)
     }
 
-    /// What the sender did about losses, in order.
+    /// The sender's reactions to losses, in order.
     #[must_use]
     pub fn reactions(&self) -> Vec<Reaction> {
         let kinds = self.labels("ledger", "kind");
@@ -107,8 +107,8 @@ impl Run {
     /// Of these, the bursts that are behind a reaction.
     #[must_use]
     pub fn explained_bursts(&self) -> BTreeSet<u64> {
-        let told: BTreeSet<u64> = self.numbers("ledger_losses", "burst").into_iter().collect();
-        self.lost_bursts().intersection(&told).copied().collect()
+        let named: BTreeSet<u64> = self.numbers("ledger_losses", "burst").into_iter().collect();
+        self.lost_bursts().intersection(&named).copied().collect()
     }
 
     /// Packets of senders that were lost, numbered in the order of sending from 0: of all flows
@@ -137,8 +137,8 @@ impl Run {
         lost
     }
 
-    /// All packets, in the order of sending. What they say is there where the run
-    /// [captures](crate::Lab::capturing) it.
+    /// All packets, in the order of sending. Their contents are there where the run
+    /// [captures](crate::Lab::capturing) them.
     #[must_use]
     pub fn packets(&self) -> Vec<PacketRow> {
         let column = |name| self.numbers("packets", name).into_iter();
@@ -188,7 +188,7 @@ impl Run {
     /// [watches](crate::Lab::watching_windows) them.
     #[must_use]
     pub fn windows(&self) -> Vec<WindowRow> {
-        let told = |value: f64| Some(value).filter(|value| value.is_finite());
+        let known = |value: f64| Some(value).filter(|value| value.is_finite());
         let rows = self.numbers("cwnd", "flow").into_iter().zip(self.numbers("cwnd", "t_ps"));
         let windows = self.reals("cwnd", "cwnd").into_iter().zip(self.reals("cwnd", "ssthresh"));
         let rest = windows.zip(self.numbers("cwnd", "srtt_ps"));
@@ -197,8 +197,8 @@ impl Run {
             flow: flow as u32,
             at_ps,
             event,
-            cwnd: told(cwnd),
-            ssthresh: told(ssthresh),
+            cwnd: known(cwnd),
+            ssthresh: known(ssthresh),
             srtt_ps: Some(srtt).filter(|&srtt| srtt != u64::MAX),
         };
         rows.map(row).collect()
@@ -214,8 +214,8 @@ impl Run {
         lines.map(|line| format!("{line}\n")).collect()
     }
 
-    /// The packets as a file in the format pcapng, each when it was sent, with the secrets beside
-    /// them. There are some where the run [captures](crate::Lab::capturing) what they say.
+    /// The packets as a file in the format pcapng, each when it was sent, together with the
+    /// secrets. There are some where the run [captures](crate::Lab::capturing) their contents.
     #[must_use]
     pub fn capture(&self) -> Vec<u8> {
         let packets: Vec<_> =

@@ -1,6 +1,6 @@
-//! What is reported of losses, over many seeds. On this path nothing is late and nothing overtakes,
-//! so whoever takes a packet for lost is right. Each lost burst is behind a reaction, or it carried
-//! nothing that is sent again. `BURSTLAB_SEEDS=56` makes it a thousand runs.
+//! Reports of losses, over many seeds. On this path nothing is late and nothing overtakes, so
+//! whoever takes a packet for lost is right. Each lost burst is behind a reaction, or it carried
+//! nothing that is retransmitted. `BURSTLAB_SEEDS=56` makes it a thousand runs.
 
 use std::collections::BTreeSet;
 
@@ -55,8 +55,8 @@ fn needless(run: &Run) -> BTreeSet<u64> {
 
 /// Checks a run; returns how many bursts were lost in it.
 fn check(run: &Run, sure: bool, what: &str) -> usize {
-    let (told, lost) = (run.explained_bursts(), run.lost_bursts());
-    let mut silent = &lost - &told;
+    let (explained, lost) = (run.explained_bursts(), run.lost_bursts());
+    let mut silent = &lost - &explained;
     if !silent.is_empty() && what.starts_with("smoltcp") {
         silent = &silent - &needless(run);
     }
@@ -66,9 +66,9 @@ fn check(run: &Run, sure: bool, what: &str) -> usize {
     let gone = run.packets().into_iter().filter(|one| one.from_sender && one.fate == "lost");
     let gone: BTreeSet<_> = gone.map(|one| (one.flow, one.number)).collect();
     let mistaken: Vec<_> = wrong.iter().filter(|packet| gone.contains(packet)).collect();
-    assert!(mistaken.is_empty(), "{what}: lost, and told to be spurious: {mistaken:?}");
+    assert!(mistaken.is_empty(), "{what}: lost, and reported as spurious: {mistaken:?}");
     if sure {
-        assert!(wrong.is_empty(), "{what}: told to be spurious: {wrong:?}");
+        assert!(wrong.is_empty(), "{what}: reported as spurious: {wrong:?}");
     }
     for flow in &run.summary().flows {
         let ends = flow.ended.is_some() || flow.acknowledged_after_s.is_some();
@@ -149,7 +149,7 @@ fn what_was_once_told_wrongly_is_right() {
     }
 }
 
-/// The first bursts are the handshake: whichever is lost, nothing is told wrongly.
+/// The first bursts are the handshake: whichever is lost, no report is wrong.
 #[test]
 fn a_handshake_that_is_lost_is_no_spurious_loss() {
     let known = AllStacks::shared();

@@ -1,4 +1,4 @@
-//! smoltcp over NSFNET, where bursts of others take its way.
+//! smoltcp over NSFNET, where background bursts block its own.
 
 use burstlab_net::Lab;
 use burstlab_stacks::AllStacks;

@@ -1,4 +1,4 @@
-//! What is true of each stack over each network: conservation, the same result each time, and an
+//! Properties of each stack over each network: conservation, the same result each time, and an
 //! account of each lost burst.
 
 use std::thread;
@@ -61,8 +61,8 @@ fn transfers_end_and_nothing_is_created_or_forgotten() {
 fn keys_threads_and_repetition_change_nothing() {
     each(|stack, control| {
         assert!(AllStacks::shared().repeats(stack, control), "{stack} {control}");
-        let beside = json!({"bytes": "500 KB", "stack": stack, "congestion_control": control});
-        let lab = Lab::path().losing(0.05).with("flows", json!([{"bytes": "500 KB"}, beside]));
+        let other = json!({"bytes": "500 KB", "stack": stack, "congestion_control": control});
+        let lab = Lab::path().losing(0.05).with("flows", json!([{"bytes": "500 KB"}, other]));
         let lab = lab.seeded(3);
         let first = run(&lab, stack, control);
         let workers: Vec<_> = (0..3)
@@ -108,9 +108,9 @@ fn each_lost_burst_is_behind_a_reaction() {
     each(|stack, control| {
         let lab = Lab::path().losing(0.03).carrying(3_000_000).seeded(9);
         let run = run(&lab, stack, control);
-        let (lost, told) = (run.lost_bursts(), run.explained_bursts());
-        assert!(lost.len() > 5, "{stack} {control}: there is something to tell");
-        let silent: Vec<_> = lost.difference(&told).collect();
+        let (lost, explained) = (run.lost_bursts(), run.explained_bursts());
+        assert!(lost.len() > 5, "{stack} {control}: there is something to explain");
+        let silent: Vec<_> = lost.difference(&explained).collect();
         assert!(silent.is_empty(), "{stack} {control}: nobody reacts to {silent:?} of {lost:?}");
     });
 }

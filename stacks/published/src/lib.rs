@@ -13,7 +13,7 @@ use serde_json::Value;
 /// # Panics
 /// Where they are not on this machine, or no member asks for one.
 #[must_use]
-#[allow(clippy::print_stdout, reason = "a build script tells cargo so")]
+#[allow(clippy::print_stdout, reason = "a build script reports to cargo on stdout")]
 pub fn source(name: &str) -> PathBuf {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=../Cargo.toml");
@@ -34,8 +34,8 @@ pub fn source(name: &str) -> PathBuf {
     fs::write(asking.join("src/lib.rs"), "").expect("the directory is ours");
     fs::write(&manifest, text).expect("the directory is ours");
     let platform = env::var("TARGET").expect("cargo names the target");
-    let told = metadata(&manifest, &["--filter-platform", &platform]);
-    let packages = told["packages"].as_array().expect("there are packages");
+    let known = metadata(&manifest, &["--filter-platform", &platform]);
+    let packages = known["packages"].as_array().expect("there are packages");
     let found = packages.iter().find(|one| one["name"] == name);
     let manifest = found.and_then(|one| one["manifest_path"].as_str());
     let manifest = Path::new(manifest.expect("it was asked for"));
@@ -110,7 +110,7 @@ fn version(workspace: &Value, name: &str) -> String {
     asked.find(|version| version.starts_with('=')).expect("a member asks for it").to_string()
 }
 
-/// What cargo tells of a manifest, without a network.
+/// The metadata of a manifest as cargo reports them, without a network.
 fn metadata(manifest: &Path, arguments: &[&str]) -> Value {
     let cargo = env::var_os("CARGO").expect("cargo runs this");
     let asked = Command::new(cargo)

@@ -1,7 +1,7 @@
 //! The CUBIC of quiche by itself. quiche keeps its congestion controls to itself, so that its
 //! published files, unchanged, are compiled here in a frame of the types that they ask for. The
-//! frame calls them as quiche's own `recovery/congestion/mod.rs` and `recovery.rs` do, but that
-//! whether the application limits the sender is told, not found out.
+//! frame calls them as quiche's own `recovery/congestion/mod.rs` and `recovery.rs` do. One thing
+//! differs: the caller says whether the application limits the sender.
 
 // The lints of this workspace are not those of the published files.
 #![allow(clippy::all, clippy::pedantic, dead_code, missing_docs)]
@@ -71,7 +71,7 @@ mod recovery {
             pub(crate) debug_fmt: fn(&Congestion, &mut std::fmt::Formatter<'_>) -> std::fmt::Result,
         }
 
-        /// What the files take from quiche's own.
+        /// The part of quiche's own state that the files use.
         pub(crate) struct Congestion {
             pub(crate) ops: &'static CongestionControlOps,
             cubic_state: cubic::State,
@@ -170,7 +170,7 @@ impl Cubic {
         it.lost_count += packets;
     }
 
-    /// What was taken for lost last has arrived.
+    /// The packets that were taken for lost last have arrived.
     pub fn on_spurious(&mut self) {
         (self.congestion.ops.rollback)(&mut self.congestion);
     }

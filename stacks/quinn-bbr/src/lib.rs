@@ -1,5 +1,5 @@
-//! BBR of quinn-proto, which draws when to probe from the generator of the thread that makes it:
-//! its published files, unchanged, are compiled here beside a generator that has a seed.
+//! BBR of quinn-proto, which draws when to probe from the generator of the thread that makes it.
+//! Its published files, unchanged, are compiled here together with a generator that has a seed.
 
 // The lints of this workspace are not those of the published files.
 #![allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)]

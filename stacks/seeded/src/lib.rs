@@ -1,5 +1,5 @@
-//! What a published congestion control finds in the place of the crate `rand`, so that what it
-//! draws follows from a seed; and the frame that it is compiled in.
+//! The substitute for the crate `rand` of a published congestion control, which makes its draws
+//! follow from a seed; and the frame that the control is compiled in.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -85,14 +85,14 @@ pub fn rng() -> Draws {
     DRAWS.get().expect("a control is made with draws")
 }
 
-/// A frame for a congestion control of a stack whose own types nobody else can make: the same
-/// types again, and a control of the stack that hands all it is told to the one in the frame.
+/// A frame for a congestion control of a stack whose own types nobody else can make: the same types
+/// again, and a control of the stack that hands all its calls to the one in the frame.
 #[macro_export]
 macro_rules! frame {
     (
         $stack:path;
         $(metric $metric:ident: $of:ty;)+
-        $(fn $told:ident($($what:ident: $type:ty),* $(,)?);)+
+        $(fn $event:ident($($what:ident: $type:ty),* $(,)?);)+
     ) => {
         /// Numbers of a congestion control.
         pub(crate) struct ControllerMetrics {
@@ -103,7 +103,7 @@ macro_rules! frame {
         pub(crate) trait Controller: std::fmt::Debug + Send + Sync {
             $(
                 #[allow(unused_variables)]
-                fn $told(&mut self, $($what: $type),*) {}
+                fn $event(&mut self, $($what: $type),*) {}
             )+
             fn window(&self) -> u64;
             fn metrics(&self) -> ControllerMetrics;
@@ -128,8 +128,8 @@ macro_rules! frame {
 
         impl stack::Controller for Framed {
             $(
-                fn $told(&mut self, $($what: $type),*) {
-                    self.0.$told($($what),*);
+                fn $event(&mut self, $($what: $type),*) {
+                    self.0.$event($($what),*);
                 }
             )+
 

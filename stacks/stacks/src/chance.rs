@@ -2,7 +2,7 @@
 //! [with](Chance::with) the chances of a connection, `RAND_bytes` gives it the next of these. All
 //! else in the process has those of the system.
 //!
-//! `RAND_bytes` of BoringSSL lies beside its ciphers in one object, so that no other function can
+//! `RAND_bytes` of BoringSSL lies in one object with its ciphers, so that no other function can
 //! come before it; but the linker renames the calls from elsewhere (`--wrap`), where the build
 //! script of a program asks for that. Whether one did is [seen](is_linked) once.
 
@@ -62,7 +62,7 @@ pub(crate) fn is_linked() -> bool {
     })
 }
 
-/// What the linker puts in the place of `RAND_bytes`.
+/// The function that the linker puts in the place of `RAND_bytes`.
 ///
 /// # Safety
 /// `out` is valid for `len` bytes, as there.

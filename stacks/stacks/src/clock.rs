@@ -12,7 +12,7 @@ const PS_OF_NS: u64 = 1000;
 pub(crate) struct Clock(Instant);
 
 impl Clock {
-    #[allow(clippy::disallowed_methods, reason = "an instant can be had in no other way")]
+    #[allow(clippy::disallowed_methods, reason = "there is no other source of an instant")]
     pub(crate) fn new() -> Self {
         Self(Instant::now())
     }

@@ -2,8 +2,8 @@
 //! what its authors published, unchanged; a host here gives it the time, the packets and an
 //! application that sends bytes from one end to the other.
 //!
-//! Nothing random changes a result. What a stack draws for its own decisions follows from the seed
-//! of its connection; keys and connection ids are new in each process, and of a size that is always
+//! Nothing random changes a result. A stack's draws for its own decisions follow from the seed of
+//! its connection. Keys and connection ids are new in each process, and of a size that is always
 //! the same, so that no packet is longer or comes at another time for them.
 
 #[cfg(feature = "quiche")]
@@ -134,7 +134,7 @@ struct Supply {
     /// Bytes that it has, and has not written, of each stream: all of them where it always has
     /// more.
     unwritten: Vec<u64>,
-    /// What it has later.
+    /// The data that it has later.
     later: VecDeque<(Time, u64)>,
     /// Bytes that have to come before, where it replies: times are counted from then on.
     awaits: Option<u64>,

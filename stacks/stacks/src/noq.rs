@@ -123,7 +123,7 @@ impl ControllerFactory for NoqWatching {
     }
 }
 
-/// A congestion control of noq-proto that is asked and told all, and a note of what it is told.
+/// A congestion control of noq-proto that passes on all calls, and a record of them.
 #[derive(Debug)]
 struct NoqWatched {
     inner: Box<dyn Controller>,

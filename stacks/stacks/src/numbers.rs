@@ -1,5 +1,5 @@
-//! What a congestion control sees of a QUIC connection, and the packets it is told of by their
-//! numbers in QUIC, as the datagrams that a host has sent.
+//! The inputs of a congestion control of a QUIC connection, and its packets by their numbers in
+//! QUIC, as the datagrams that a host has sent.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use burstlab_sim::scenario::HostEvent;
 /// Packets so far below the last acknowledged one are forgotten: nothing is said of them any more.
 const KEPT: u64 = 1 << 14;
 
-/// What a congestion control was told since it was asked last.
+/// The calls that a congestion control received since it was asked last.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// The number of the last packet sent.
@@ -27,7 +27,7 @@ pub(crate) struct Heard {
     pub(crate) mtu: u64,
 }
 
-/// What a congestion control and its host both hold.
+/// The record that a congestion control and its host share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared(Arc<Mutex<Heard>>);
 
@@ -129,7 +129,7 @@ impl Numbers {
         Self { serves: !client, ..Self::default() }
     }
 
-    /// A datagram is sent with these packets; a probe of the path has a number that nobody tells.
+    /// A datagram is sent with these packets; a probe of the path has a number that nobody reports.
     pub(crate) fn sent(
         &mut self,
         parts: Parts,
@@ -203,8 +203,8 @@ impl Numbers {
         above.checked_sub(1).map(|place| self.known[place].place)
     }
 
-    /// The datagram of the packet with this number and size, of whichever space; `None` where that
-    /// was told before, for another packet in it.
+    /// The datagram of the packet with this number and size, of whichever space; `None` where it
+    /// was reported before, for another packet in it.
     fn datagram_of(&mut self, (number, bytes): (u64, u16)) -> Option<u64> {
         let opening =
             self.opening.iter().position(|one| (one.number, one.bytes) == (number, bytes));
@@ -216,12 +216,12 @@ impl Numbers {
             }
         };
         let several = self.several.iter_mut().find(|(other, _)| *other == place);
-        let before = several.is_some_and(|(_, told)| std::mem::replace(told, true));
+        let before = several.is_some_and(|(_, reported)| std::mem::replace(reported, true));
         (!before).then_some(place)
     }
 
-    /// What has happened, as a host tells it: what is acknowledged, then what is lost, of which
-    /// there may be more than the stack names.
+    /// The events, as a host reports them: acknowledged packets, then lost ones, of which there may
+    /// be more than the stack names.
     pub(crate) fn tell(
         &mut self,
         heard: &mut Heard,

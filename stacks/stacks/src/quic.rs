@@ -1,6 +1,6 @@
 //! One end of a QUIC connection over a stack whose state machine is that of quinn-proto, from which
-//! noq-proto has come: what is the same with both is written here once, in the names that their
-//! types have in both crates. What differs stands in the file of each.
+//! noq-proto has come. The part that both share is written here once, in the names that their types
+//! have in both crates. The differences stand in the file of each.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -42,10 +42,10 @@ macro_rules! quic_host {
             numbers: Numbers,
             heard: Shared,
             secrets: Secrets,
-            /// What the connection had counted when it was asked last, and when it last sent.
+            /// The counts of the connection when it was asked last, and when it last sent.
             stats: Stats,
             sent: Stats,
-            /// What is in the last datagram.
+            /// The contents of the last datagram.
             cargo: Cargo,
             /// When it last sent something that asks for an ACK, and whether an alarm has come that
             /// nothing was lost at.
@@ -59,7 +59,7 @@ macro_rules! quic_host {
             arrivals: VecDeque<Instant>,
         }
 
-        /// What a connection has counted.
+        /// The counts of a connection.
         #[derive(Clone, Copy, Debug, Default)]
         struct Stats {
             /// Packets taken for lost, and probes of the path's largest packet.
@@ -185,7 +185,7 @@ macro_rules! quic_host {
                 }
             }
 
-            /// What the connection and its endpoint say to each other, and the application's part.
+            /// The exchange between the connection and its endpoint, and the application's part.
             fn goes_on(&mut self, now: Time) {
                 self.supply.comes_to(now);
                 let Some((handle, connection)) = &mut self.connection else { return };
@@ -292,7 +292,7 @@ macro_rules! quic_host {
                 }
             }
 
-            /// What is in a datagram that was just sent.
+            /// The contents of a datagram that was just sent.
             fn loads(&mut self, parts: Parts) -> Carries {
                 let Some((_, connection)) = &mut self.connection else { return Carries::Handshake };
                 let (stats, before) = (stats(connection), self.sent);
@@ -310,10 +310,10 @@ macro_rules! quic_host {
                 }
             }
 
-            /// The stack does not tell its probe time-outs. An alarm is taken for one at which
-            /// nothing was lost, if data are on their way and it comes a round trip after the last
-            /// of them or later: pacing never takes as long, and a probe always does. A delayed ACK
-            /// is none, nor that a connection ends.
+            /// The stack does not report its probe time-outs. An alarm is taken for one at which
+            /// nothing was lost, if data are in flight and it comes a round trip after the last of
+            /// them or later. Pacing never takes as long, and a probe always does. A delayed ACK is
+            /// none, nor that a connection ends.
             fn probes(&mut self, now: Time) {
                 let alarmed = std::mem::take(&mut self.alarmed) && self.supply.sends && !self.ended;
                 let round = span(self.stats.rtt);
@@ -516,7 +516,7 @@ pub(crate) const ACK_DELAY: Duration = Duration::from_millis(25);
 /// Errors of TLS (RFC 9001, section 4.8).
 pub(crate) const CRYPTO: std::ops::Range<u64> = 0x100..0x200;
 
-/// What the sender writes, again and again.
+/// The data that the sender writes, again and again.
 pub(crate) static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// The addresses of the two ends, the sender's first.

@@ -1,5 +1,5 @@
-//! quiche: QUIC with TLS 1.3 by BoringSSL. It reads the clock of the machine, and is told that of
-//! the run (`virtual_clock.rs`); it draws random numbers from BoringSSL, and is given those that
+//! quiche: QUIC with TLS 1.3 by BoringSSL. It reads the clock of the machine, and is given that of
+//! the run (`virtual_clock.rs`). It draws random numbers from BoringSSL, and is given those that
 //! follow from the seed (`chance.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -34,11 +34,11 @@ const BARE: usize = 72;
 /// Bytes of the seal at the end of a packet.
 const SEAL: usize = 16;
 
-/// Datagrams on the way that are remembered; what is lost is never asked for.
-const MOST_ON_THE_WAY: usize = 1 << 16;
+/// Datagrams in flight that are remembered; a lost one is never asked for.
+const MOST_IN_FLIGHT: usize = 1 << 16;
 
-/// What a receiver lets the sender send ahead, in bytes: as much as quinn-proto and noq-proto do
-/// for a stream, so that the three compare.
+/// Bytes that a receiver lets the sender send ahead: as many as quinn-proto and noq-proto do for a
+/// stream, so that the three compare.
 const WINDOW: u64 = 1_250_000;
 
 /// The first stream of one direction of the client, and of the server (RFC 9000, section 2.1).
@@ -90,7 +90,7 @@ struct Quiche {
     sent: Sent,
     lost: u64,
     probes: u64,
-    /// What is in the last datagram.
+    /// The contents of the last datagram.
     cargo: Cargo,
     /// Datagrams of the handshake, and the first one after them.
     numbers: Numbers,
@@ -222,7 +222,7 @@ impl Host for Quiche {
                 end.connection = Some(opened.expect("the configuration is sound"));
             }
             if let Some(connection) = &mut end.connection {
-                // What it cannot read it drops, as it would of any network.
+                // A packet that it cannot read it drops, as it would of any network.
                 let _ = connection.recv(&mut packet.bytes, RecvInfo { from, to });
             }
             end.goes_on(now);
@@ -436,8 +436,8 @@ fn comes(known: &mut [OnTheWay; 2], end: (bool, bool), datagram: &[u8]) -> Optio
 
 /// Forgets datagrams that are lost, once many are known that are later.
 fn forget(known: &mut BTreeMap<[u8; SEAL], u64>, number: u64) {
-    if known.len() >= MOST_ON_THE_WAY {
-        known.retain(|_, other| *other + MOST_ON_THE_WAY as u64 / 2 > number);
+    if known.len() >= MOST_IN_FLIGHT {
+        known.retain(|_, other| *other + MOST_IN_FLIGHT as u64 / 2 > number);
     }
 }
 

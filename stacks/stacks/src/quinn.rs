@@ -121,7 +121,7 @@ impl ControllerFactory for QuinnWatching {
     }
 }
 
-/// A congestion control of quinn-proto that is asked and told all, and a note of what it is told.
+/// A congestion control of quinn-proto that passes on all calls, and a record of them.
 struct QuinnWatched {
     inner: Box<dyn Controller>,
     heard: Shared,

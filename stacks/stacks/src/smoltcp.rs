@@ -23,8 +23,8 @@ const MTU: usize = 1500;
 /// Bytes of IP and TCP in a packet that smoltcp fills: 20 and 20.
 const HEADERS: usize = 40;
 
-/// What a socket keeps of data on their way, and at most waits for: the rate and the round trip of
-/// the paths that examples have, several times over.
+/// Data that a socket keeps in flight, and at most waits for: the rate and the round trip of the
+/// paths that examples have, several times over.
 const BUFFER: usize = 1 << 20;
 
 const ADDRESSES: [IpAddress; 2] = [IpAddress::v4(10, 0, 0, 1), IpAddress::v4(10, 0, 0, 2)];
@@ -49,13 +49,13 @@ struct Smoltcp {
     sockets: SocketSet<'static>,
     socket: SocketHandle,
     line: Line,
-    /// What the application has yet to write.
+    /// The data that the application has yet to write.
     supply: Supply,
     closed: bool,
     received: u64,
     events: VecDeque<HostEvent>,
     connections: Connections,
-    /// What is in the last packet.
+    /// The contents of the last packet.
     cargo: Cargo,
     /// Whether the connection has begun, was reset, and is dead.
     begun: bool,
@@ -116,7 +116,8 @@ impl Smoltcp {
         }
     }
 
-    /// The interface takes what has come; the application does its part; what that makes is sent.
+    /// The interface takes the packets that have come; the application does its part; the resulting
+    /// packets are sent.
     fn goes_on(&mut self, now: Time, timed: bool) {
         let at = instant(now);
         self.now = at;
@@ -132,11 +133,11 @@ impl Smoltcp {
         self.interface.poll(at, &mut self.line, &mut self.sockets);
         let mut why = if timed { Again::Timer } else { Again::Gap };
         for packet in self.line.fresh.drain(..) {
-            let resent = self.connections.sent(Header::of(&packet).as_ref(), why);
-            // What else it sends at once is of the same repair.
-            let begins = resent.awaited.is_some();
+            let found = self.connections.sent(Header::of(&packet).as_ref(), why);
+            // Other packets that it sends at once belong to the same repair.
+            let begins = found.awaited.is_some();
             let next = if begins { Again::Gap } else { why };
-            self.events.extend(resent.events(why, None));
+            self.events.extend(found.events(why, None));
             self.line.ready.push_back(packet);
             why = next;
         }
@@ -339,7 +340,7 @@ mod tests {
             };
             let [mut near, mut far] = [true, false].map(|near| Smoltcp::new(&wanted, near));
             near.start(Time::ZERO);
-            let mut told = Vec::new();
+            let mut events = Vec::new();
             for step in 1..400 {
                 let now = Time::ZERO + Span::from_ms(step * 10);
                 if resets && step == 4 {
@@ -353,9 +354,9 @@ mod tests {
                 while let Some(packet) = far.poll_transmit(now) {
                     near.handle(now, packet);
                 }
-                told.extend(std::iter::from_fn(|| near.poll_event()));
+                events.extend(std::iter::from_fn(|| near.poll_event()));
             }
-            let ended = told.contains(&HostEvent::Ended(Ending::Reset));
+            let ended = events.contains(&HostEvent::Ended(Ending::Reset));
             assert_eq!((ended, near.state().finished), (resets, !resets));
         }
     }

@@ -1,9 +1,9 @@
 //! A clock for stacks that read the machine's own: while a thread is [at](at) an instant of a run,
-//! `clock_gettime` tells it that instant. All else in the process has the real time.
+//! `clock_gettime` returns that instant. All else in the process has the real time.
 //!
 //! The standard library asks the C library for the monotonic clock. A function of the same name in
 //! this crate comes before it where the program is linked; for an extension that is loaded later,
-//! the linker is told so (`build.rs` of the extension).
+//! the build script of the extension instructs the linker (`build.rs`).
 
 #![allow(unsafe_code, reason = "the C library's function is taken over, with its signature")]
 
@@ -37,7 +37,7 @@ pub(crate) fn at<T>(now: Time, act: impl FnOnce() -> T) -> T {
     act()
 }
 
-/// When an instant that a stack was told is in a run.
+/// The time in a run of an instant that a stack was given.
 pub(crate) fn time(instant: Instant) -> Time {
     let begin = at(Time::ZERO, present);
     let ns = instant.saturating_duration_since(begin).as_nanos();

@@ -147,9 +147,8 @@ impl<P> Cell<P> {
         Ok(())
     }
 
-    /// Does all that happens up to `now`, and adds to `outcomes` what becomes of packets, in order
-    /// of time. Called at each [`poll_timeout`](Self::poll_timeout) it gives each outcome at its
-    /// time.
+    /// Does all that happens up to `now`, and adds the fates of packets to `outcomes`, in order of
+    /// time. Called at each [`poll_timeout`](Self::poll_timeout) it gives each outcome at its time.
     pub fn advance(
         &mut self,
         now: Time,

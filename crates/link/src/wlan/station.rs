@@ -1,4 +1,4 @@
-//! One node: its queue, its back-off, and what it knows of the medium.
+//! One node: its queue, its back-off, and its knowledge of the medium.
 
 use std::collections::VecDeque;
 

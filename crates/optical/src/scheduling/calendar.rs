@@ -168,7 +168,7 @@ impl Calendar {
         self.ring.range(from..).take_while(move |taken| taken.start < end)
     }
 
-    /// Drops what ended at or before `past`; counts what of it lies after `origin`.
+    /// Drops reservations that ended at or before `past`; counts their time after `origin`.
     #[inline]
     pub(super) fn drop_past(&mut self, past: Time, origin: Time) {
         while let Some(first) = self.ring.front().filter(|first| first.end <= past) {
@@ -178,7 +178,7 @@ impl Calendar {
         }
     }
 
-    /// Time taken between `origin` and `until`, which is not before what was dropped.
+    /// Time reserved between `origin` and `until`, which is not before a dropped reservation.
     pub(super) fn busy(&self, origin: Time, until: Time) -> Span {
         let open = self.ring.iter().take_while(|taken| taken.start < until);
         open.fold(self.dropped, |sum, taken| sum + taken.within(origin, until))

@@ -1,4 +1,4 @@
-//! Data channels: which wavelength of an output fibre a burst is given, and what is reserved.
+//! Data channels: the choice of a wavelength of an output fibre for a burst, and the reservations.
 
 mod calendar;
 mod port;

@@ -1,4 +1,4 @@
-//! The output of a node: one fibre, its wavelengths and what is reserved on them.
+//! The output of a node: one fibre, its wavelengths and their reservations.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! ACKs in the name of a receiver: what an ingress edge knows of one connection, and what it writes
-//! to the sender when an optical packet is lost.
+//! ACKs in the name of a receiver: an ingress edge's record of one connection, and the ACKs that it
+//! writes to the sender when an optical packet is lost.
 //!
 //! An ACK that asks for the lost segment acknowledges all before it, which the receiver may not
 //! have and of which some may be lost unseen: dropped by contention, which nobody notifies, further
@@ -15,7 +15,7 @@ use burstlab_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which ACKs of a receiver are dropped that repeat what the edge has written.
+/// Which ACKs of a receiver are dropped that repeat those of the edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {
@@ -32,7 +32,8 @@ pub enum Filter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Guard {
-    /// The edge keeps a copy of what it has acknowledged, and sends it if the receiver lacks it.
+    /// The edge keeps a copy of each segment that it acknowledged, and sends it if the receiver
+    /// lacks it.
     #[default]
     Copies,
     /// Only that no ACK goes beyond a loss that was notified and is not repaired. Data that is lost
@@ -83,7 +84,8 @@ pub struct Passed<P> {
 /// missing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AckProxy<P> {
-    /// Rising by segment: what came for the core and the receiver has not acknowledged.
+    /// Rising by segment: segments that came for the core and that the receiver has not
+    /// acknowledged.
     forwarded: VecDeque<Forwarded<P>>,
     /// The highest ACK of the receiver.
     acked: Option<u64>,
@@ -203,7 +205,7 @@ impl<P: Copy> AckProxy<P> {
         Some(self.forwarded[place].packet)
     }
 
-    /// Whether an ACK that asks for `next` only repeats what was written.
+    /// Whether an ACK that asks for `next` only repeats those that were written.
     fn filters(&mut self, now: Time, next: u64, rules: &ProxyRules) -> bool {
         let Some(written) = &mut self.written else { return false };
         if next > written.number || now > written.until {

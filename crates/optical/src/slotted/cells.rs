@@ -148,7 +148,7 @@ impl<D: Copy> Slotter<D> {
         self.queue.is_empty()
     }
 
-    /// Slots that what waits fills; with several datagrams a slot, if none were wasted.
+    /// Slots that the backlog fills; with several datagrams a slot, if none were wasted.
     #[must_use]
     pub fn backlog(&self) -> f64 {
         match self.packing {

@@ -29,7 +29,7 @@ impl Window {
         Self { parts: vec![0; parts as usize], length, part: 0, until: length, total: 0 }
     }
 
-    /// Forgets what is too old in `slot`.
+    /// Forgets counts that are too old in `slot`.
     #[inline]
     fn roll(&mut self, slot: u64) {
         while slot >= self.until {
@@ -129,7 +129,7 @@ impl Descriptor {
         above && (self.sustained == 0 || lasts())
     }
 
-    /// A packet that has arrived is dropped; only what congestion costs counts as a loss.
+    /// A packet that has arrived is dropped; only a drop by congestion counts as a loss.
     pub fn drops(&mut self, slot: u64) -> DropCause {
         if !self.is_congested(slot) {
             return DropCause::Contention;

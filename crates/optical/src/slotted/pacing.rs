@@ -33,7 +33,7 @@ impl Pacer {
         self.due = last + self.period;
     }
 
-    /// Something waits again, from `slot` on: what was not used before is gone.
+    /// Something waits again, from `slot` on: unused slots before are gone.
     #[inline]
     pub fn wakes(&mut self, slot: u64) {
         self.due = self.due.max(slot << 20);

@@ -27,7 +27,7 @@ pub enum Reading {
 pub enum Negotiation {
     /// It may.
     Open,
-    /// Not yet: what waits has not become less.
+    /// Not yet: the backlog has not become less.
     Frozen,
 }
 

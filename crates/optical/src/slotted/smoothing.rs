@@ -116,7 +116,7 @@ impl Smoother {
         self.arrived += slots;
     }
 
-    /// A unit ends, and what waits fills `backlog` slots. At the end of an interval: the rate to
+    /// A unit ends, and the backlog fills `backlog` slots. At the end of an interval: the rate to
     /// ask for.
     pub fn ends_unit(&mut self, backlog: f64) -> Option<f64> {
         let arrivals = std::mem::take(&mut self.arrived) / self.unit;

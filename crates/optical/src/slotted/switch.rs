@@ -1,4 +1,5 @@
-//! A synchronous switch: what arrives in a slot leaves in it, waits in the one buffer, or is lost.
+//! A synchronous switch: a packet that arrives in a slot leaves in it, waits in the one buffer, or
+//! is lost.
 
 use std::collections::VecDeque;
 
@@ -82,7 +83,8 @@ impl<T> Switch<T> {
         }
     }
 
-    /// Slot `slot` begins: of what waits for each output as many leave as it has wavelengths.
+    /// Slot `slot` begins: of the packets that wait for an output, as many leave as it has
+    /// wavelengths.
     #[inline]
     pub fn begin(&mut self, slot: u64, mut leaves: impl FnMut(usize, T)) {
         self.slot = slot;

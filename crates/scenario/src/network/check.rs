@@ -1,4 +1,4 @@
-//! What the types alone cannot say of a network.
+//! Checks of a network that the types alone cannot make.
 
 use burstlab_units::Span;
 
@@ -8,7 +8,7 @@ use super::super::{Interrupt, ScenarioError};
 use super::{Network, Topology};
 use crate::topology::{Graph, Routes};
 
-/// Fields that each shape may have beside `topology` and `link_rate`.
+/// Fields that each shape may have in addition to `topology` and `link_rate`.
 const UNIFORM: [&str; 3] = ["link_delay", "link_length_km", "delay_per_km"];
 const PATH: [&str; 2] = ["core_nodes", "link_delays"];
 const CUSTOM: [&str; 5] = ["node", "link", "file", "lengths", "delay_per_km"];

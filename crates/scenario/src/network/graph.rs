@@ -22,9 +22,9 @@ const PODS_MAX: u32 = 28;
 const DIMENSIONS_MAX: usize = 6;
 
 impl Network {
-    /// The network as a graph. Nodes and links are numbered as the topology names them; a custom
-    /// network's as they are listed, each fibre of both directions taking two numbers, the way
-    /// back the second.
+    /// The network as a graph. Nodes and links are numbered as the topology names them. Those of a
+    /// custom network are numbered as they are listed; each fibre pair takes two numbers, the
+    /// reverse direction the second.
     ///
     /// # Errors
     /// The first mistake, with the path of its field, its value and the fix.
@@ -53,7 +53,7 @@ impl Network {
         self.routes_while(graph, &Interrupt::default())
     }
 
-    /// As [`routes`](Self::routes), unless `watch` is told to cancel.
+    /// As [`routes`](Self::routes), unless `watch` is cancelled.
     pub(in super::super) fn routes_while(
         &self,
         graph: &Graph,
@@ -77,7 +77,7 @@ impl Network {
         Routes::around(graph, metric, wanted, &explicit, closed, before)
     }
 
-    /// What the shortest routes have least of, and which routes there are to be.
+    /// The metric that the shortest routes minimise, and the number of routes.
     fn wanted(&self) -> (Metric, Wanted) {
         let (count, metric) = (self.routes_per_pair(), self.routing.unwrap_or_default());
         match self.route_choice() {
@@ -398,8 +398,8 @@ fn links_of(graph: &Graph, index: usize, route: &NetworkRoute) -> Result<Vec<u32
             return refuse(path, name, "no hosts attach to this node", fix);
         }
         if !is_end && !role.switches() {
-            let fix = "go another way, or give it the role both";
-            return refuse(path, name, "an edge node lets no bursts of others pass", fix);
+            let fix = "take another path, or give it the role both";
+            return refuse(path, name, "an edge node forwards no transit bursts", fix);
         }
         if nodes.contains(&node) || (!is_end && *name == route.to) {
             let fix = "name each node once; via has only those between from and to";
@@ -412,7 +412,7 @@ fn links_of(graph: &Graph, index: usize, route: &NetworkRoute) -> Result<Vec<u32
         let Some(link) = graph.link_between(pair[0], pair[1]) else {
             let [a, b] = [pair[0], pair[1]].map(|node| graph.name(node));
             let problem = format!("no link leads from {a:?} to {b:?}");
-            let fix = "name every node on the way, or add the link";
+            let fix = "name every node on the path, or add the link";
             return refuse(at("via"), &ends(route), &problem, fix);
         };
         links.push(link);
@@ -438,14 +438,14 @@ fn no_routes(graph: &Graph, count: usize, error: &RouteError) -> ScenarioError {
         Some(node) => (
             "network.node",
             format!(
-                "no route leads from {from:?} to {to:?}: node {node:?} is an edge node, which lets \
-                 no bursts of others pass"
+                "no route leads from {from:?} to {to:?}: node {node:?} is an edge node, which \
+                 forwards no transit bursts"
             ),
             format!("give {node:?} the role both, or add links"),
         ),
         None => (
             "network.link",
-            format!("no route leads from {from:?} to {to:?}: links on the way are one_way"),
+            format!("no route leads from {from:?} to {to:?}: links on the path are one_way"),
             "add a link in that direction, or remove one_way".to_owned(),
         ),
     };

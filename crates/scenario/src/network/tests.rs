@@ -1,4 +1,4 @@
-//! Mistakes in a network are named with field, value and fix; what is right becomes its graph.
+//! Mistakes in a network are named with field, value and fix; a valid network becomes its graph.
 
 use burstlab_units::Span;
 use serde_json::{Value, json};
@@ -284,13 +284,13 @@ fn nodes_out_of_reach_are_named() {
             custom(&json!({"link": links})),
             "network.link",
             "d to a",
-            "no route leads from \"d\" to \"a\": links on the way are one_way",
+            "no route leads from \"d\" to \"a\": links on the path are one_way",
         ),
         (
             custom(&json!({"node": roles})),
             "network.node",
             "d to a",
-            "node \"b\" is an edge node, which lets no bursts of others pass; give \"b\"",
+            "node \"b\" is an edge node, which forwards no transit bursts; give \"b\"",
         ),
         (custom(&json!({"edges": ["a"]})), "network.edges", "[a]", "two nodes"),
         (custom(&json!({"edges": []})), "network.edges", "[]", "two nodes"),
@@ -317,7 +317,7 @@ fn mistakes_in_a_route_are_named() {
             "1 to 14",
             "no link leads from \"2\" to \"9\"",
         ),
-        (route("1", &[], "14"), "network.route[0].via", "1 to 14", "name every node on the way"),
+        (route("1", &[], "14"), "network.route[0].via", "1 to 14", "name every node on the path"),
         (route("1", &["8", "x"], "14"), "network.route[0].via[1]", "\"x\"", "no such node"),
         (route("1", &["2", "1", "8", "9"], "14"), "network.route[0].via[1]", "1", "twice"),
         (
@@ -333,7 +333,7 @@ fn mistakes_in_a_route_are_named() {
             json!({"topology": "star", "route": [{"from": "1", "via": ["2"], "to": "3"}]}),
             "network.route[0].via[0]",
             "2",
-            "lets no bursts of others pass",
+            "forwards no transit bursts",
         ),
     ]);
 }

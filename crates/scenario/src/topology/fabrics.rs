@@ -1,4 +1,4 @@
-//! Networks of many equal ways, as in data centres and supercomputers.
+//! Networks of many equal paths, as in data centres and supercomputers.
 
 use super::graph::{Cable, Graph, Node, Role};
 

@@ -1,20 +1,20 @@
-//! Nodes, links between them, and what hangs together.
+//! Nodes, links between them, and connected parts.
 
 use burstlab_optical::{Fibre, Fibres};
 use burstlab_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a node is for.
+/// The role of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "NodeRole")]
 pub enum Role {
-    /// Hosts attach; bursts of others do not pass.
+    /// Hosts attach; it forwards no transit bursts.
     Edge,
     /// Bursts pass; no host attaches.
     Core,
-    /// Hosts attach and bursts of others pass.
+    /// Hosts attach, and it forwards transit bursts.
     #[default]
     Both,
 }
@@ -38,7 +38,7 @@ impl Role {
 pub struct Node {
     /// Its name, which no other node has.
     pub name: String,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
 }
 
@@ -141,7 +141,7 @@ impl Graph {
     }
 
     /// The graph whose fibres lie in both directions: pair `n` becomes links `2n`, as given, and
-    /// `2n + 1`, the other way.
+    /// `2n + 1`, the reverse.
     ///
     /// # Panics
     /// As [`Graph::new`].
@@ -234,16 +234,16 @@ impl Graph {
     /// A node that no link, taken in either direction, connects with node 0; the lowest-numbered.
     #[must_use]
     pub fn separate(&self) -> Option<u32> {
-        let mut beside = vec![Vec::new(); self.nodes.len()];
+        let mut neighbours = vec![Vec::new(); self.nodes.len()];
         for link in &self.links {
-            beside[link.from as usize].push(link.to);
-            beside[link.to as usize].push(link.from);
+            neighbours[link.from as usize].push(link.to);
+            neighbours[link.to as usize].push(link.from);
         }
         let mut reached = vec![false; self.nodes.len()];
         let mut ahead: Vec<u32> = if reached.is_empty() { vec![] } else { vec![0] };
         while let Some(node) = ahead.pop() {
             if !std::mem::replace(&mut reached[node as usize], true) {
-                ahead.extend(&beside[node as usize]);
+                ahead.extend(&neighbours[node as usize]);
             }
         }
         reached.iter().position(|&reached| !reached).map(|node| node as u32)

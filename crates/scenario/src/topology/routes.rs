@@ -15,7 +15,8 @@ const STEPS_MAX: usize = 20_000_000;
 /// Most links looked at to find alternative routes: a few seconds.
 const WORK_MAX: usize = 2_000_000_000;
 
-/// Which routes are found for each pair of nodes with hosts, beside those that are given.
+/// The routes that are found for each pair of nodes with hosts, in addition to those that are
+/// given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// So many of the shortest, fewer where there are not as many.
@@ -32,10 +33,10 @@ impl Wanted {
     }
 }
 
-/// Routes between nodes with hosts, and ways there from every other node.
+/// Routes between nodes with hosts, and paths there from every other node.
 ///
-/// Of two routes the one with the smaller metric comes first, then what [`Metric`] says, then the
-/// one that goes to the lower-numbered node where the two part.
+/// Of two routes the one with the smaller metric comes first, then the order of [`Metric`] decides,
+/// then the one that goes to the lower-numbered node where the two part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
     /// For each node its place among those with hosts.
@@ -43,8 +44,8 @@ pub struct Routes {
     hosts: usize,
     /// For each node with hosts, for each other: the routes.
     routes: Vec<Vec<Route>>,
-    /// For each node, for each with hosts: the shortest way.
-    ways: Vec<Option<Route>>,
+    /// For each node, for each with hosts: the shortest path.
+    paths: Vec<Option<Route>>,
     /// For each node, for each with hosts: the links out, best first.
     detours: Vec<Vec<u32>>,
 }
@@ -52,7 +53,7 @@ pub struct Routes {
 /// Why a graph has no routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteError {
-    /// No way leads from one node with hosts to another.
+    /// No path leads from one node with hosts to another.
     Unreachable {
         /// Where a route should begin.
         from: u32,
@@ -70,7 +71,7 @@ pub enum RouteError {
 impl fmt::Display for RouteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreachable { from, to, .. } => write!(f, "no way from node {from} to node {to}"),
+            Self::Unreachable { from, to, .. } => write!(f, "no path from node {from} to {to}"),
             Self::TooMany => f.write_str("too many routes"),
             Self::Stopped => f.write_str("stopped"),
         }
@@ -117,7 +118,7 @@ impl Routes {
     }
 
     /// The routes without some links: by number, whether each is closed. Those of `explicit` that
-    /// cross one are left out, and two nodes that no way joins keep the routes that they have in
+    /// cross one are left out, and two nodes that no path joins keep the routes that they have in
     /// `before`.
     ///
     /// # Panics
@@ -156,7 +157,7 @@ impl Routes {
         let search = Search::around(graph, metric, true, closed);
         let mut steps = 0;
         for &to in &edges {
-            steps += found.find_ways(&search, to);
+            steps += found.find_paths(&search, to);
             if !goes_on() {
                 return Err(RouteError::Stopped);
             }
@@ -177,8 +178,8 @@ impl Routes {
                 if !goes_on() {
                     return Err(RouteError::Stopped);
                 }
-                let way = match (found.way(from, to), before) {
-                    (Some(way), _) => way.to_vec(),
+                let path = match (found.path(from, to), before) {
+                    (Some(path), _) => path.to_vec(),
                     (None, Some(before)) => {
                         let pair = found.index(from) * found.hosts + found.index(to);
                         found.routes[pair] = before.of(from, to).to_vec();
@@ -188,8 +189,8 @@ impl Routes {
                 };
                 let routes = match &tree {
                     Some(tree) => tree.equal(from, count),
-                    None if count == 1 => vec![way],
-                    None => search.routes(way, count),
+                    None if count == 1 => vec![path],
+                    None => search.routes(path, count),
                 };
                 found.fill(from, to, count, routes);
             }
@@ -208,7 +209,7 @@ impl Routes {
             place,
             hosts,
             routes: vec![Vec::new(); hosts * hosts],
-            ways: vec![None; nodes * hosts],
+            paths: vec![None; nodes * hosts],
             detours: vec![Vec::new(); nodes * hosts],
         }
     }
@@ -222,18 +223,18 @@ impl Routes {
         &self.routes[self.index(from) * self.hosts + self.index(to)]
     }
 
-    /// The shortest way from any node to one with hosts; None where there is none, empty where the
+    /// The shortest path from any node to one with hosts; None where there is none, empty where the
     /// two are one.
     ///
     /// # Panics
     /// When `to` has no hosts.
     #[must_use]
-    pub fn way(&self, node: u32, to: u32) -> Option<&[u32]> {
-        self.ways[self.slot(node, to)].as_deref()
+    pub fn path(&self, node: u32, to: u32) -> Option<&[u32]> {
+        self.paths[self.slot(node, to)].as_deref()
     }
 
     /// The links out of `node` from which `to` can be reached over nodes that switch, by rising
-    /// length of the shortest way through them. The first is that of [`Routes::way`]; what follows
+    /// length of the shortest path through them. The first is that of [`Routes::path`]; the others
     /// may lead back through `node`.
     ///
     /// # Panics
@@ -259,15 +260,15 @@ impl Routes {
         self.index(from) * self.hosts + self.index(to)
     }
 
-    /// Enters the ways and the detours to `to`; returns how many links the ways have.
-    fn find_ways(&mut self, search: &Search<'_>, to: u32) -> usize {
+    /// Enters the paths and the detours to `to`; returns how many links the paths have.
+    fn find_paths(&mut self, search: &Search<'_>, to: u32) -> usize {
         let tree = search.tree(to, |_| true);
         let mut steps = 0;
         for from in 0..self.place.len() as u32 {
             let slot = self.slot(from, to);
-            let way = tree.way(from);
-            steps += way.as_ref().map_or(0, Vec::len);
-            self.ways[slot] = way;
+            let path = tree.path(from);
+            steps += path.as_ref().map_or(0, Vec::len);
+            self.paths[slot] = path;
             if from != to {
                 self.detours[slot] = tree.turns(from);
             }
@@ -286,12 +287,12 @@ impl Routes {
     }
 }
 
-/// Says what keeps `from` and `to` apart.
+/// Names the reason why no path joins `from` and `to`.
 fn unreachable(graph: &Graph, metric: Metric, from: u32, to: u32) -> RouteError {
     let search = Search::new(graph, metric, false);
-    let way = search.tree(to, |_| true).way(from).unwrap_or_default();
+    let path = search.tree(to, |_| true).path(from).unwrap_or_default();
     let blocked = graph
-        .nodes_of(&way)
+        .nodes_of(&path)
         .into_iter()
         .find(|&node| node != from && node != to && !graph.nodes[node as usize].role.switches());
     RouteError::Unreachable { from, to, blocked }

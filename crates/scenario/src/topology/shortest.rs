@@ -1,4 +1,4 @@
-//! Shortest ways to a node, and the k shortest routes between two.
+//! Shortest paths to a node, and the k shortest routes between two.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::{Graph, Link};
 
-/// What the shortest route has least of.
+/// The quantity that the shortest route minimises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Routing")]
@@ -20,7 +20,7 @@ pub enum Metric {
     Hops,
 }
 
-/// The length of a route: what the metric counts, then what decides between equals.
+/// The length of a route: the metric, then the rule between equals.
 pub(super) type Cost = (u128, u128);
 
 impl Metric {
@@ -40,11 +40,11 @@ fn sum(a: Cost, b: Cost) -> Cost {
 /// A route as it is ranked: its length, then node for node the lower number, then the lower link.
 type Ranked = (Cost, Vec<(u32, u32)>);
 
-/// A graph to find ways in.
+/// A graph to find paths in.
 pub(super) struct Search<'a> {
     pub(super) graph: &'a Graph,
     pub(super) metric: Metric,
-    /// Whether ways keep out of nodes that do not switch, but for their ends.
+    /// Whether paths keep out of nodes that do not switch, except at their ends.
     pub(super) heed_roles: bool,
     /// Links that are taken for not there; empty: none are.
     closed: &'a [bool],
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
                 let same_root = found.iter().filter(|route| route.starts_with(root));
                 let taken: Vec<u32> = same_root.map(|route| route[turn]).collect();
                 let rest = self.tree(to, |node| !nodes[..=turn].contains(&node));
-                if let Some(rest) = rest.way_without(nodes[turn], &taken) {
+                if let Some(rest) = rest.path_without(nodes[turn], &taken) {
                     candidates.insert(self.ranked(&[root, &rest].concat()));
                 }
             }
@@ -136,16 +136,16 @@ impl<'a> Search<'a> {
     }
 }
 
-/// How far every node is from one, and hence the ways there.
+/// The distance of every node from one, and hence the paths there.
 pub(super) struct Tree<'a> {
     search: &'a Search<'a>,
     to: u32,
-    /// None: no way leads from there.
+    /// None: no path leads from there.
     distance: Vec<Option<Cost>>,
 }
 
 impl Tree<'_> {
-    /// The links out of `node` by which its destination can be reached, by the length of the way
+    /// The links out of `node` by which its destination can be reached, by the length of the path
     /// through them, then by the number of the node they lead to.
     pub(super) fn turns(&self, node: u32) -> Vec<u32> {
         let mut turns: Vec<(Cost, u32, u32)> = self.unsorted(node).collect();
@@ -153,19 +153,20 @@ impl Tree<'_> {
         turns.into_iter().map(|(_, _, link)| link).collect()
     }
 
-    /// The shortest way from `node`, where there is one.
-    pub(super) fn way(&self, node: u32) -> Option<Vec<u32>> {
-        if node == self.to { Some(Vec::new()) } else { self.way_without(node, &[]) }
+    /// The shortest path from `node`, where there is one.
+    pub(super) fn path(&self, node: u32) -> Option<Vec<u32>> {
+        if node == self.to { Some(Vec::new()) } else { self.path_without(node, &[]) }
     }
 
-    /// The ways from `node` that are as short as the shortest, `count` at most, as they are ranked.
+    /// The paths from `node` that are as short as the shortest, `count` at most, as they are
+    /// ranked.
     pub(super) fn equal(&self, node: u32, count: usize) -> Vec<Vec<u32>> {
         let mut found = Vec::new();
-        // Ways begun, the best last, each with the node it has come to.
+        // Paths begun, the best last, each with the node it has come to.
         let mut begun = vec![(Vec::new(), node)];
-        while let Some((way, here)) = begun.pop() {
+        while let Some((path, here)) = begun.pop() {
             if here == self.to {
-                found.push(way);
+                found.push(path);
                 if found.len() == count {
                     break;
                 }
@@ -177,28 +178,29 @@ impl Tree<'_> {
                 .map(|(_, head, link)| (head, link))
                 .collect();
             turns.sort_unstable_by(|a, b| b.cmp(a));
-            begun
-                .extend(turns.into_iter().map(|(head, link)| ([&way[..], &[link]].concat(), head)));
+            begun.extend(
+                turns.into_iter().map(|(head, link)| ([&path[..], &[link]].concat(), head)),
+            );
         }
         found
     }
 
-    /// The shortest way from `node` whose first link is none of `taken`.
-    fn way_without(&self, node: u32, taken: &[u32]) -> Option<Vec<u32>> {
+    /// The shortest path from `node` whose first link is none of `taken`.
+    fn path_without(&self, node: u32, taken: &[u32]) -> Option<Vec<u32>> {
         let open = |&(_, _, link): &(Cost, u32, u32)| !taken.contains(&link);
         let (_, mut here, first) = self.unsorted(node).filter(open).min()?;
-        let mut way = vec![first];
+        let mut path = vec![first];
         while here != self.to {
             // Each link adds a hop, so that the distance falls with every step.
             let next = self.unsorted(here).min();
-            let (_, head, link) = next.expect("a node with a distance has a way on");
-            way.push(link);
+            let (_, head, link) = next.expect("a node with a distance has a next link");
+            path.push(link);
             here = head;
         }
-        Some(way)
+        Some(path)
     }
 
-    /// For each link out of `node` that leads on: the length of the way through it, where it ends,
+    /// For each link out of `node` that leads on: the length of the path through it, where it ends,
     /// and its number.
     fn unsorted(&self, node: u32) -> impl Iterator<Item = (Cost, u32, u32)> {
         self.search.graph.outgoing(node).iter().filter_map(|&number| {

@@ -34,21 +34,21 @@ fn between(graph: &Graph, from: &str, to: &str) -> (String, Span) {
 #[test]
 fn shapes_are_what_they_are_called() {
     let ms = Span::from_ms;
-    let way = |way: &str, delay| (way.to_owned(), ms(delay));
+    let along = |names: &str, delay| (names.to_owned(), ms(delay));
     let path = path(&[ms(1), ms(2), ms(3)], 1);
-    assert_eq!(between(&path, "ingress", "egress"), way("ingress-core1-core2-egress", 6));
-    assert_eq!(between(&path, "egress", "ingress"), way("egress-core2-core1-ingress", 6));
+    assert_eq!(between(&path, "ingress", "egress"), along("ingress-core1-core2-egress", 6));
+    assert_eq!(between(&path, "egress", "ingress"), along("egress-core2-core1-ingress", 6));
     assert_eq!(path.edges(), [0, 3]);
-    assert_eq!(between(&line(4, CABLE), "4", "1"), way("4-3-2-1", 3));
-    assert_eq!(between(&ring(6, CABLE), "1", "5"), way("1-6-5", 2));
-    assert_eq!(between(&star(3, CABLE), "1", "3"), way("1-hub-3", 2));
+    assert_eq!(between(&line(4, CABLE), "4", "1"), along("4-3-2-1", 3));
+    assert_eq!(between(&ring(6, CABLE), "1", "5"), along("1-6-5", 2));
+    assert_eq!(between(&star(3, CABLE), "1", "3"), along("1-hub-3", 2));
     assert_eq!(star(3, CABLE).edges(), [1, 2, 3]);
     let dumbbell = dumbbell(2, CABLE);
-    assert_eq!(between(&dumbbell, "left2", "right1"), way("left2-left-right-right1", 3));
-    assert_eq!(between(&dumbbell, "left2", "left1"), way("left2-left-left1", 2));
+    assert_eq!(between(&dumbbell, "left2", "right1"), along("left2-left-right-right1", 3));
+    assert_eq!(between(&dumbbell, "left2", "left1"), along("left2-left-left1", 2));
     let martinez = martinez(7);
-    assert_eq!(between(&martinez, "E1", "E2"), way("E1-C1-C2-E2", 7));
-    assert_eq!(between(&martinez, "E4", "E2"), way("E4-C2-E2", 2));
+    assert_eq!(between(&martinez, "E1", "E2"), along("E1-C1-C2-E2", 7));
+    assert_eq!(between(&martinez, "E4", "E2"), along("E4-C2-E2", 2));
     assert_eq!(martinez.edges(), [2, 3, 4, 5]);
     let counts = [path, line(4, CABLE), ring(6, CABLE), star(3, CABLE), dumbbell]
         .map(|graph| (graph.nodes.len(), graph.links.len()));
@@ -62,7 +62,7 @@ fn equal(graph: &Graph) -> Routes {
 }
 
 /// How many routes lead from one named node to another, and of how many links.
-fn ways(graph: &Graph, routes: &Routes, from: &str, to: &str) -> (usize, usize) {
+fn equal_paths(graph: &Graph, routes: &Routes, from: &str, to: &str) -> (usize, usize) {
     let [from, to] = [from, to].map(|name| graph.find(name).expect(name));
     let found = routes.of(from, to);
     assert!(found.iter().all(|route| route.len() == found[0].len()));
@@ -88,8 +88,8 @@ fn a_fat_tree_has_as_much_above_as_below() {
     }
     let graph = fat_tree(4, CABLE);
     let routes = equal(&graph);
-    assert_eq!(ways(&graph, &routes, "tor1-1", "tor1-2"), (2, 2));
-    assert_eq!(ways(&graph, &routes, "tor1-1", "tor4-2"), (4, 4));
+    assert_eq!(equal_paths(&graph, &routes, "tor1-1", "tor1-2"), (2, 2));
+    assert_eq!(equal_paths(&graph, &routes, "tor1-1", "tor4-2"), (4, 4));
     assert_eq!(between(&graph, "tor1-1", "tor2-1").0, "tor1-1-agg1-1-core1-agg2-1-tor2-1");
     // The first of each pod meets the same core nodes, the second others.
     let core = |agg: &str| {
@@ -105,7 +105,7 @@ fn leaves_and_spines_are_all_joined() {
     let graph = leaf_spine(5, 3, CABLE);
     assert_eq!((graph.nodes.len(), graph.links.len()), (8, 30));
     assert_eq!(graph.edges(), [0, 1, 2, 3, 4]);
-    assert_eq!(ways(&graph, &equal(&graph), "leaf5", "leaf1"), (3, 2));
+    assert_eq!(equal_paths(&graph, &equal(&graph), "leaf5", "leaf1"), (3, 2));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_torus_is_closed_in_each_dimension() {
     assert_eq!(between(&graph, "1-1", "1-5"), ("1-1-1-5".to_owned(), Span::from_ms(1)));
     assert_eq!(between(&graph, "1-1", "3-1"), ("1-1-3-1".to_owned(), Span::from_ms(1)));
     // As far as can be: 1 and 2 of 3 and 5, in any of 3 orders.
-    assert_eq!(ways(&graph, &equal(&graph), "1-1", "2-3"), (3, 3));
+    assert_eq!(equal_paths(&graph, &equal(&graph), "1-1", "2-3"), (3, 3));
     // Of two dimensions of 2 each node has two fibres: a square, not a circle of doubled ones.
     let square = torus(&[2, 2], CABLE);
     assert_eq!((square.nodes.len(), square.links.len()), (4, 8));
@@ -126,7 +126,7 @@ fn a_torus_is_closed_in_each_dimension() {
     let cube = torus(&[2, 2, 2, 2], CABLE);
     assert_eq!((cube.nodes.len(), cube.links.len()), (16, 64));
     // 4! orders in which to turn four coordinates, of which sixteen are kept.
-    assert_eq!(ways(&cube, &equal(&cube), "1-1-1-1", "2-2-2-2"), (16, 4));
+    assert_eq!(equal_paths(&cube, &equal(&cube), "1-1-1-1", "2-2-2-2"), (16, 4));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn explicit_routes_come_first() {
         let routes = routes.expect("connected");
         let found: Vec<String> = routes.of(0, 1).iter().map(|route| names(&graph, route)).collect();
         assert_eq!(found, expected, "{count}");
-        assert_eq!(routes.way(0, 1), Some(&[hop(0, 1)][..]), "the shortest all the same");
+        assert_eq!(routes.path(0, 1), Some(&[hop(0, 1)][..]), "the shortest all the same");
     }
 }
 
@@ -298,7 +298,7 @@ proptest! {
         let routes = routes.expect("every pair has a route");
         for ((from, to), all) in pairs(&graph).into_iter().zip(all) {
             prop_assert_eq!(routes.of(from, to), &all[..count.min(all.len())]);
-            prop_assert_eq!(routes.way(from, to), Some(&all[0][..]));
+            prop_assert_eq!(routes.path(from, to), Some(&all[0][..]));
         }
     }
 
@@ -326,22 +326,22 @@ proptest! {
             .flat_map(|node| graph.edges().into_iter().map(move |to| (node, to)))
         {
             let detours: Vec<u32> = routes.detours(node, to).collect();
-            let way = routes.way(node, to).map(<[u32]>::to_vec);
+            let path = routes.path(node, to).map(<[u32]>::to_vec);
             if node == to {
-                prop_assert_eq!((way, detours), (Some(vec![]), vec![]));
+                prop_assert_eq!((path, detours), (Some(vec![]), vec![]));
                 continue;
             }
-            prop_assert_eq!(way.and_then(|way| way.first().copied()), detours.first().copied());
-            // The rest of a detour is the way from its end.
+            prop_assert_eq!(path.and_then(|path| path.first().copied()), detours.first().copied());
+            // The rest of a detour is the path from its end.
             let through = |&link: &u32| {
-                let rest = routes.way(graph.link(link).to, to).expect("a detour arrives");
+                let rest = routes.path(graph.link(link).to, to).expect("a detour arrives");
                 search.ranked(&[&[link], rest].concat()).0
             };
             prop_assert!(detours.iter().map(through).is_sorted());
             let leads_on = |&&link: &&u32| {
                 let head = graph.link(link).to;
                 let switches = graph.nodes[head as usize].role.switches();
-                head == to || (switches && routes.way(head, to).is_some())
+                head == to || (switches && routes.path(head, to).is_some())
             };
             prop_assert_eq!(graph.outgoing(node).iter().filter(leads_on).count(), detours.len());
         }

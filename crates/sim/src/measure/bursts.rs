@@ -1,4 +1,4 @@
-//! What bursts of one kind come to in a mesh.
+//! Counts of the bursts of one kind in a mesh.
 
 use burstlab_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use super::mesh_summary::{
     BurstSummary, Cause, ClassSummary, HopSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
 
-/// How many kinds of bursts there are: with data, of ACKs alone, of others.
+/// How many kinds of bursts there are: with data, of ACKs alone, background.
 pub(crate) const KINDS: usize = 3;
 
-/// What a burst is counted among.
+/// The group that a burst is counted in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sort {
     /// Place of its kind.
@@ -63,7 +63,7 @@ impl EndTally {
     }
 }
 
-/// What was in bursts that ended: all, what did not arrive, and of this what was cut off.
+/// The contents of bursts that ended: all, those that did not arrive, and of these those cut off.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Freight {
     all: u64,
@@ -139,7 +139,7 @@ impl Times {
     }
 }
 
-/// What becomes of bursts of one class.
+/// The fates of bursts of one class.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ClassTally {
     all: EndTally,
@@ -227,7 +227,7 @@ impl Routes {
     }
 }
 
-/// What happens to bursts of one kind.
+/// The counts of bursts of one kind.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KindTally {
     all: EndTally,
@@ -278,7 +278,7 @@ impl KindTally {
         }
     }
 
-    /// Adds what happened to bursts of another kind.
+    /// Adds the counts of bursts of another kind.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.all.absorb(other.all);
         self.packets_ended.absorb(other.packets_ended);
@@ -374,8 +374,8 @@ fn causes(counts: &[u64; LossCause::LABELS.len()]) -> Vec<Cause> {
         bursts: counts[cause as usize],
     };
     let causes = LossCause::OF_BURSTS.iter().map(cause);
-    let told = |one: &Cause| one.bursts > 0 || one.cause != LossCause::Operated.label();
-    causes.filter(told).collect()
+    let shown = |one: &Cause| one.bursts > 0 || one.cause != LossCause::Operated.label();
+    causes.filter(shown).collect()
 }
 
 fn absorb_causes(

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{Piece, Rows};
 
-/// Rows of a chunk, unless a run is told otherwise: a row group of a file.
+/// Rows of a chunk, unless a run sets another number: a row group of a file.
 const CHUNK: u32 = 1 << 18;
 
 /// Full chunks that are held whole, though a row of them or of one before may change.

@@ -33,8 +33,8 @@ pub struct Table {
     pub columns: Vec<(&'static str, Column)>,
 }
 
-/// What is handed over of a table while a run goes on. `Rows` and `Late`, as they come, are the
-/// table.
+/// A part of a table that is handed over while a run goes on. `Rows` and `Late`, in their order,
+/// are the table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     /// Rows that are final.

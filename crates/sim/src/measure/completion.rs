@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::summary::SlowdownSummary;
 
-/// How long something took, or, where it was not done at the end, how long it was under way.
+/// The time that something took, or, where it was not done at the end, its age then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Took(u64);
 
-/// No span in a run is as long: what has this bit is not done.
+/// No span in a run is as long: a value with this bit is not done.
 const CENSORED: u64 = 1 << 63;
 
 impl Took {
@@ -168,8 +168,8 @@ mod tests {
     }
 
     proptest! {
-        /// The definition itself: the quantile is told if and only if it is the same with all that
-        /// are censored done just after their bounds, and never.
+        /// The definition itself: a quantile is reported if and only if it is the same with all
+        /// censored ones done just after their bounds, and never.
         #[test]
         fn quantiles_are_those_that_every_end_would_give(
             known in prop::collection::vec(0u32..9, 0..12),
@@ -204,8 +204,8 @@ mod tests {
             acknowledged: Took::new(None, Span::from_secs(9)),
         };
         let found = slowdowns(&[one(0), one(9), one(10), one(99_999), one(100_000), one(u64::MAX)]);
-        let told = |one: &SlowdownSummary| (one.label.clone(), one.from_bytes, one.connections);
-        let told: Vec<_> = found.iter().map(told).collect();
+        let summary = |one: &SlowdownSummary| (one.label.clone(), one.from_bytes, one.connections);
+        let summaries: Vec<_> = found.iter().map(summary).collect();
         let expected = [
             ("1B", 0, 2),
             ("10B", 10, 1),
@@ -213,7 +213,7 @@ mod tests {
             ("100KB", 100_000, 1),
             ("10EB", 10_000_000_000_000_000_000, 1),
         ];
-        assert_eq!(told, expected.map(|(label, from, n)| (label.to_string(), from, n)));
+        assert_eq!(summaries, expected.map(|(label, from, n)| (label.to_string(), from, n)));
         assert!(found.iter().all(|one| one.p50 == Some(1.5) && one.mean == Some(1.5)));
     }
 }

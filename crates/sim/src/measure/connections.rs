@@ -1,4 +1,4 @@
-//! Connections that came and went, and what was under way over time.
+//! Connections that came and went, and the number of open ones over time.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ table! {
     }
 }
 
-/// A connection that is done, or under way at the end.
+/// A connection that is done, or open at the end.
 pub(crate) struct ConnectionRow {
     pub(crate) id: u32,
     pub(crate) demand: u32,
@@ -123,7 +123,7 @@ table! {
     }
 }
 
-/// Connections under way over time.
+/// Open connections over time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Samples(Chunks<SampleTable>);
 
@@ -132,7 +132,7 @@ impl Samples {
         self.0.set_chunk(rows);
     }
 
-    /// `active` connections that started at `node` are under way.
+    /// `active` connections that started at `node` are open.
     pub(crate) fn add(&mut self, now: Time, node: u32, active: u32) {
         let table = &mut self.0.add().rows;
         table.t_ps.push(now.as_ps());

@@ -1,4 +1,4 @@
-//! What packets of third-party hosts say, eight bytes a row: tables have numbers alone.
+//! The contents of packets of third-party hosts, eight bytes a row: tables have numbers alone.
 
 use super::chunks::Chunks;
 use super::columns::{Column, Piece, table};
@@ -17,7 +17,7 @@ table! {
 }
 
 table! {
-    /// One row eight bytes of the lines that decrypt what is encrypted.
+    /// One row for eight bytes of the key log lines, which decrypt the packets.
     SecretTable, "datagrams_keys" {
         flow: u32 => Column::U32,
         word: u64 => Column::U64,
@@ -25,7 +25,7 @@ table! {
     }
 }
 
-/// Eight bytes, the first one highest; what is missing at the end is `rest`.
+/// Eight bytes, the first one highest; missing ones at the end are `rest`.
 fn words(bytes: &[u8], rest: u8) -> impl Iterator<Item = i64> {
     bytes.chunks(WORD).map(move |part| {
         let mut word = [rest; WORD];

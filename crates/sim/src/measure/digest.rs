@@ -41,8 +41,8 @@ impl Digest {
         self.0 = self.0.wrapping_add(other.0);
     }
 
-    /// What was added to this digest and to the `others`. If there is one other and nothing was
-    /// added to this one, it is the other.
+    /// The sum of this digest and the `others`. If there is one other and nothing was added to this
+    /// one, it is the other.
     pub(crate) fn with(&self, others: &Self) -> Self {
         Self(self.0.wrapping_sub(Self::default().0).wrapping_add(others.0))
     }

@@ -1,6 +1,6 @@
-//! What becomes of a packet, or of a burst, as tables write it.
+//! The fate of a packet, or of a burst, as tables write it.
 
-/// What each is called, by its number.
+/// The name of each, by its number.
 pub(super) const FATES: &[&str] = &["in-flight", "delivered", "lost"];
 
 pub(super) const IN_FLIGHT: u8 = 0;

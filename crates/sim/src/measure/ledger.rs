@@ -21,7 +21,7 @@ const LEDGER_KINDS: &[&str] = &[
 const TRUTHS: &[&str] = &["false", "true", "spurious", "none"];
 const VERDICTS: &[&str] = &["none", "true", "false"];
 
-/// What happened; the order is that of its labels.
+/// The kind of an event; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LedgerKind {
     /// The retransmission timer fired.
@@ -36,7 +36,7 @@ pub(crate) enum LedgerKind {
     EdgeRetransmit = 4,
     /// The window was reduced by none of these: by a mark, a probe, or a timer for reordering.
     Reduction = 5,
-    /// A reduction was taken back, since what was taken for lost was not.
+    /// A reduction was undone, since the segment was not lost after all.
     UndoneReduction = 6,
 }
 
@@ -108,7 +108,7 @@ impl SenderState {
         }
     }
 
-    /// The state of a third-party stack, in packets; what it does not report is `None`.
+    /// The state of a third-party stack, in packets; a value that it does not report is `None`.
     pub(crate) fn of_host(host: &HostState) -> Self {
         let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
         Self {
@@ -127,11 +127,11 @@ pub(crate) struct LedgerRow {
     kind: LedgerKind,
     /// The segment it is about: the first one missing, or the one that goes out again.
     seq: u64,
-    /// Of a time-out: what it was.
+    /// Of a time-out: its true kind.
     pub(crate) truth: Option<Truth>,
     /// Of a time-out with a detector: whether it was taken for false.
     pub(crate) excused: Option<bool>,
-    /// Of a reduction of the window: what it was for, and by how many segments.
+    /// Of a reduction of the window: its cause, and its size in segments.
     pub(crate) reduction: Option<(ReductionCause, f64)>,
     before: SenderBefore,
 }

@@ -1,5 +1,5 @@
-//! Why a flow's segments are missing, and what that makes of a time-out: the truth that a detector
-//! is measured by.
+//! The causes of a flow's missing segments, and the kind of time-out that follows: the truth that a
+//! detector is measured by.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// What killed a packet.
+/// The loss of a packet: its cause, place and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Loss {
     pub(crate) cause: LossCause,
@@ -40,8 +40,8 @@ pub(crate) enum LossCause {
     SenderAccess = 3,
     /// The queue of the receiver's access link was full.
     ReceiverAccess = 4,
-    /// Its burst found no way out of a node of a mesh, or its slot no position of the buffer while
-    /// its output was not congested.
+    /// Its burst found no free output at a node of a mesh, or its slot no position of the buffer
+    /// while its output was not congested.
     Contention = 5,
     /// The header of its burst came too late for the burst.
     LateHeader = 6,
@@ -49,7 +49,7 @@ pub(crate) enum LossCause {
     Blocked = 7,
     /// It lay in the tail of a burst that was cut.
     Cut = 8,
-    /// Its burst met contention that the scenario injects, and found no way out of it.
+    /// Its burst met contention that the scenario injects, and no resolution helped.
     InjectedContention = 9,
     /// A wireless cell gave it up, or lost it all the same.
     Wireless = 10,
@@ -70,7 +70,7 @@ pub(crate) enum LossCause {
 }
 
 impl LossCause {
-    /// What each is called in every table; 0: nothing was lost.
+    /// The name of each in every table; 0: nothing was lost.
     pub(crate) const LABELS: &[&str] = &[
         "none",
         "injected",
@@ -106,7 +106,7 @@ impl LossCause {
         Self::Failure,
     ];
 
-    /// What it is called.
+    /// Its name.
     pub(crate) fn label(self) -> &'static str {
         Self::LABELS[self as usize]
     }
@@ -118,7 +118,7 @@ impl From<LossCause> for u8 {
     }
 }
 
-/// What a time-out really was; the order is that of its labels.
+/// The true kind of a time-out; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     /// All that was lost was in one burst, or in one slot that no congestion cost.
@@ -130,7 +130,7 @@ pub(crate) enum Truth {
     Spurious = 2,
 }
 
-/// What a reduction of the window was for; the order is that of its labels.
+/// The cause of a reduction of the window; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReductionCause {
     /// All that was lost was in one burst, and no queue was full.
@@ -149,7 +149,7 @@ impl ReductionCause {
     /// How many there are.
     pub(crate) const COUNT: usize = 5;
 
-    /// What each is called in the ledger; 0: the event is no reduction.
+    /// The name of each in the ledger; 0: the event is no reduction.
     pub(crate) const LABELS: &[&str] =
         &["none", "one-burst", "several-bursts", "congestion", "reordering", "outside"];
 }
@@ -162,7 +162,7 @@ impl LossCause {
     }
 }
 
-/// The segments of a flow whose last transmission was lost, and by what.
+/// The segments of a flow whose last transmission was lost, and the causes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Causes {
     /// Rising by segment. Losses come in runs at the back and are repaired from the front, so that
@@ -224,7 +224,7 @@ impl Causes {
         losses.take_while(move |&(seq, _)| seq < segments.end)
     }
 
-    /// What a reduction is for while `segments` are waited for; a mark tells of a queue.
+    /// The cause of a reduction while `segments` are waited for; a mark is a sign of a queue.
     pub(crate) fn reduction(&self, segments: Range<u64>, by_mark: bool) -> ReductionCause {
         let mut losses = self.among(segments).map(|(_, loss)| loss);
         if by_mark {
@@ -246,7 +246,7 @@ impl Causes {
         }
     }
 
-    /// What a time-out is that waits for `segments`.
+    /// The true kind of a time-out that waits for `segments`.
     pub(crate) fn truth(&self, segments: Range<u64>) -> Truth {
         let mut losses = self.among(segments);
         let Some((_, first)) = losses.next() else { return Truth::Spurious };

@@ -3,17 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What happened in a mesh in the measured time. Bursts are told by kind: a burst that carries a
-/// data packet, of a flow or of other traffic, is one with data, whatever else it carries; one
-/// without, but with an ACK, is one of ACKs; one of batches alone, or of `[[bursts]]`, is of
-/// others.
+/// Numbers of a mesh in the measured time. Bursts are counted by kind. A burst with a data packet,
+/// of a flow or of other traffic, is one with data, whatever else it carries. One without data, but
+/// with an ACK, is one of ACKs. One of batches alone, or of `[[bursts]]`, is a background burst.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct NetworkSummary {
     /// Bursts with data.
     pub data: BurstSummary,
     /// Bursts of ACKs alone.
     pub acks: BurstSummary,
-    /// Bursts of others.
+    /// Background bursts.
     pub background: BurstSummary,
     /// All three kinds together.
     pub all: BurstSummary,
@@ -23,12 +22,12 @@ pub struct NetworkSummary {
     pub flows_per_burst: f64,
     /// Each node.
     pub nodes: Vec<NodeSummary>,
-    /// Each fibre, one way.
+    /// Each fibre, in one direction.
     pub links: Vec<LinkSummary>,
 }
 
-/// Bursts of one kind, or of all. What is said of bursts that ended counts those that landed or
-/// were lost in the measured time, whenever they were sent.
+/// Bursts of one kind, or of all. Counts of ended bursts are of those that landed or were lost in
+/// the measured time, whenever they were sent.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct BurstSummary {
     /// Bursts that ended.
@@ -37,7 +36,7 @@ pub struct BurstSummary {
     pub bursts_lost: u64,
     /// Bursts lost over bursts that ended.
     pub burst_loss_ratio: f64,
-    /// Of the lost ones, bursts lost at their ingress to contention that nobody injected.
+    /// Of the lost ones, bursts lost at their ingress to contention that was not injected.
     pub contention_at_ingress: u64,
     /// Packets that were in bursts that ended as these were closed: data packets, ACKs and packets
     /// of batches alike. Bursts of `[[bursts]]` have none.
@@ -82,7 +81,7 @@ pub struct BurstSummary {
     pub run: RunBytes,
     /// Lost bursts by cause.
     pub causes: Vec<Cause>,
-    /// What nodes did for bursts whose way was taken.
+    /// Resolutions of blocked bursts.
     pub resolutions: Resolutions,
     /// Each pair of edge nodes between which bursts ended.
     pub routes: Vec<RouteSummary>,
@@ -106,7 +105,7 @@ pub struct RunBytes {
     pub bytes_delivered: u64,
     /// Bytes in bursts that were lost, or cut off bursts that have landed.
     pub bytes_lost: u64,
-    /// Bytes in bursts that are under way at the end, as these were sent.
+    /// Bytes in bursts that are in flight at the end, as these were sent.
     pub bytes_in_flight: u64,
 }
 
@@ -119,7 +118,7 @@ pub struct Cause {
     pub bursts: u64,
 }
 
-/// What nodes did for bursts whose way was taken, in the measured time, as it was done.
+/// Resolutions of blocked bursts in the measured time, each counted when it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Resolutions {
     /// Times that no wavelength of a fibre was free as a burst asked for one.
@@ -147,7 +146,7 @@ pub struct Resolutions {
 }
 
 impl Resolutions {
-    /// Adds what was done for other bursts.
+    /// Adds the resolutions of other bursts.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.contentions += other.contentions;
         self.injected += other.injected;
@@ -178,7 +177,7 @@ pub struct NodeSummary {
     pub data: NodeLosses,
     /// Bursts of ACKs.
     pub acks: NodeLosses,
-    /// Bursts of others.
+    /// Background bursts.
     pub background: NodeLosses,
     /// Bursts of all kinds.
     pub all: NodeLosses,
@@ -189,14 +188,14 @@ pub struct NodeSummary {
 pub struct NodeLosses {
     /// Bursts lost here, for whatever cause.
     pub bursts_lost: u64,
-    /// Of these, bursts lost to contention that nobody injected.
+    /// Of these, bursts lost to contention that was not injected.
     pub contention: u64,
     /// Of these, bursts whose header was late.
     pub late_headers: u64,
 }
 
-/// A fibre of a mesh, one way. Its wavelengths and its control channels are those of all kinds of
-/// bursts.
+/// A fibre of a mesh, in one direction. Its wavelengths and its control channels are those of all
+/// kinds of bursts.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct LinkSummary {
     /// Name of the node it leaves.
@@ -207,7 +206,7 @@ pub struct LinkSummary {
     pub data: LinkBursts,
     /// Bursts of ACKs.
     pub acks: LinkBursts,
-    /// Bursts of others.
+    /// Background bursts.
     pub background: LinkBursts,
     /// Bursts of all kinds.
     pub all: LinkBursts,
@@ -217,7 +216,7 @@ pub struct LinkSummary {
     pub wavelengths: Vec<f64>,
     /// Share of the measured time that no failure held it down, from 0 to 1.
     pub up: f64,
-    /// Headers and trailers that were put on its control channels, times what one takes to send,
+    /// Headers and trailers that were put on its control channels, times the sending time of one,
     /// over the measured time of all these channels. Above 1, more came than they can send.
     pub control_load: f64,
     /// Mean time a header waited for one of them, in s.
@@ -239,13 +238,13 @@ pub struct LinkClass {
     pub bursts: LinkBursts,
 }
 
-/// What became of bursts that came to a fibre: whose headers were dealt with by the node it leaves
-/// with this fibre next on their way, or that were deflected to it. One that comes again, because
-/// it is sent or asked for again, counts again. Offered = carried + lost + deflected + resent +
-/// refused.
+/// Fates of bursts that came to a fibre. A burst comes to a fibre when the node it leaves processes
+/// its header with this fibre next on the route, or when it is deflected to it. One that comes
+/// again, because it is sent or asked for again, counts again. Offered = carried + lost + deflected
+/// + resent + refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LinkBursts {
-    /// Bursts that came to it, in whatever way.
+    /// Bursts that came to it, on their route or deflected.
     pub offered: u64,
     /// Of these, bursts that found no wavelength free, or met contention that was injected,
     /// whatever was done for them then. One that waits at a `fifo` ingress meets none.

@@ -1,4 +1,4 @@
-//! What a run counts always, and records when asked.
+//! The counts that every run has, and the tables that a run records when asked.
 
 mod bursts;
 mod chunks;

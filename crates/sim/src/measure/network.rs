@@ -1,4 +1,4 @@
-//! What a mesh counts while it runs. All counts begin anew with the measured time.
+//! The counts of a mesh while it runs. All begin anew with the measured time.
 
 use burstlab_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ struct NodeTally {
     lost: [[u64; LossCause::LABELS.len()]; KINDS],
 }
 
-/// What became of bursts of a kind that came to a fibre; each is in one of these, but `contended`.
+/// Fates of the bursts of a kind that came to a fibre; each is in one of these, except `contended`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct PortTally {
     contended: u64,
@@ -77,7 +77,7 @@ impl LinkTally {
     }
 }
 
-/// What happens in a mesh.
+/// The counts of a mesh.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct NetworkTally {
     names: Vec<String>,
@@ -94,7 +94,7 @@ pub(crate) struct NetworkTally {
     lost_of_flow: Histogram,
 }
 
-/// What the numbers of a mesh are of.
+/// The network and the times that the numbers of a mesh refer to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent<'a> {
     pub(crate) graph: &'a Graph,
@@ -226,7 +226,7 @@ impl NetworkTally {
         self.latest
     }
 
-    /// A burst has ended: it landed, or it was lost for a cause, at a node, on its way to a fibre.
+    /// A burst has ended: it landed, or it was lost for a cause, at a node, before a fibre.
     pub(crate) fn ended(
         &mut self,
         burst: &Ended,

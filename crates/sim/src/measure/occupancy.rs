@@ -1,4 +1,4 @@
-//! What waits and what is taken in a mesh, over time.
+//! Backlogs and reserved resources of a mesh, over time.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What happened in a slotted network. Counts and what is the most are of the whole run without its
-/// drain, means and utilisation of the time after the warm-up. Slots are conserved: sent =
-/// delivered + dropped + killed + in flight.
+/// Numbers of a slotted network. Counts and maxima are of the whole run without its drain, means
+/// and utilisation of the time after the warm-up. Slots are conserved: sent = delivered + dropped +
+/// killed + in flight.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct OpsSummary {
     /// Length of a slot, in s.
@@ -22,7 +22,7 @@ pub struct OpsSummary {
     pub slots_killed: u64,
     /// Slots on fibres and in switches at the end.
     pub slots_in_flight: u64,
-    /// What happened after the warm-up.
+    /// Counts after the warm-up.
     pub measured: MeasuredSlots,
     /// Of all these, slots that carry data, of flows or of other traffic.
     pub data: SlotSummary,
@@ -44,12 +44,12 @@ pub struct OpsSummary {
     pub buffer_mean: f64,
     /// Most positions taken at once at a node.
     pub buffer_max: u32,
-    /// What waits at all edge nodes, in bits: on average over the ends of units of smoothing.
+    /// Backlog of all edge nodes, in bits: on average over the ends of units of smoothing.
     pub backlog_mean_bits: f64,
     /// The most of it.
     pub backlog_max_bits: f64,
-    /// Of this, what was added since the rate of a buffer was cut, until it negotiates again: on
-    /// average.
+    /// Of this, the part that was added since the rate of a buffer was cut, until it negotiates
+    /// again: on average.
     pub extra_buffer_mean_bits: f64,
     /// The same over the whole run, warm-up included.
     pub extra_buffer_whole_bits: f64,
@@ -76,8 +76,8 @@ pub struct MeasuredSlots {
     pub dropped: u64,
 }
 
-/// What became of slots of one kind in the whole run. They are conserved: sent = delivered +
-/// dropped + killed + in flight.
+/// Fates of slots of one kind in the whole run. They are conserved: sent = delivered + dropped +
+/// killed + in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct SlotSummary {
     /// Slots that edge nodes sent.
@@ -94,12 +94,12 @@ pub struct SlotSummary {
     pub slots_in_flight: u64,
 }
 
-/// What happened at a switch. Arrived = left + dropped + waiting.
+/// Numbers of a switch. Arrived = left + dropped + waiting.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SwitchSummary {
     /// Name of the node.
     pub node: String,
-    /// Slots that arrived on their way to another node, or were sent by the edge.
+    /// Slots that arrived in transit to another node, or were sent by the edge.
     pub arrived: u64,
     /// Slots that left.
     pub left: u64,
@@ -113,7 +113,7 @@ pub struct SwitchSummary {
     pub buffer_max: u32,
 }
 
-/// What happened at an output.
+/// Numbers of an output.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PortSummary {
     /// Node of the output.
@@ -132,7 +132,7 @@ pub struct PortSummary {
     pub utilisation: f64,
 }
 
-/// What happened in the buffer of an edge node for another one.
+/// Numbers of the buffer of an edge node for another one.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PairSummary {
     /// The edge node.
@@ -149,7 +149,7 @@ pub struct PairSummary {
     pub frozen: u64,
     /// Notifications that cut the rate.
     pub cuts: u64,
-    /// What waits, in bits: on average over the ends of units of smoothing.
+    /// Backlog, in bits: on average over the ends of units of smoothing.
     pub backlog_mean_bits: f64,
     /// The most of it.
     pub backlog_max_bits: f64,

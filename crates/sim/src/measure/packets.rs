@@ -49,7 +49,7 @@ pub(crate) enum PacketCause {
     WirelessQueue = 6,
     /// With a slot that carried it, or a part of it.
     Slot = 7,
-    /// An ACK that repeats what an edge node wrote, which drops it.
+    /// An ACK that repeats one of an edge node, which drops it.
     Filtered = 8,
     /// An access link lost it in one of its spells.
     Link = 9,
@@ -399,7 +399,7 @@ mod tests {
         packets.delivered(ack, at(4));
         packets.delivered(first, at(3));
         packets.acked(7, at(4), 1);
-        assert_eq!(packets.drain().count(), 0, "one transmission was lost, one is under way");
+        assert_eq!(packets.drain().count(), 0, "one transmission was lost, one is in flight");
         packets.acked(7, at(6), 2);
         assert_eq!(packets.drain().count(), 0, "the other may still arrive");
         packets.delivered(again, at(7));
@@ -470,7 +470,7 @@ mod tests {
         let second = packets.sent(Time::from_ps(2), 0, &SentRow::Other(1, Bytes::new(500)));
         packets.crossed(first, Time::from_ps(5));
         packets.delivered(first, Time::from_ps(5));
-        assert_eq!(packets.drain().count(), 0, "one is under way");
+        assert_eq!(packets.drain().count(), 0, "one is in flight");
         packets.lost(second, PacketCause::Burst);
         assert_eq!(packets.drain().count(), 1);
     }

@@ -7,7 +7,7 @@ use super::columns::{Column, table};
 
 const EVENTS: &[&str] = &["granted", "refused", "frozen", "idle", "notified", "cut"];
 
-/// What happens to the rate of a buffer; the order is that of its labels.
+/// An event of the rate of a buffer; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateEvent {
     /// It gets what it asks for.
@@ -52,7 +52,7 @@ pub(crate) struct RateRow {
     pub(crate) output: (u32, u32),
     /// The loss rate that was notified, and of a cut the part of it that counts.
     pub(crate) loss: f64,
-    /// What it asks for.
+    /// The rate that it asks for.
     pub(crate) asked: f64,
     /// Slots that wait.
     pub(crate) backlog: f64,

@@ -1,4 +1,4 @@
-//! The tables of a traced run. What is not traced costs one test of a flag.
+//! The tables of a traced run. A table that is not traced costs one test of a flag.
 
 use burstlab_tcp::Ack;
 use burstlab_units::{Bytes, Span, Time};
@@ -28,8 +28,8 @@ pub struct Trace {
     /// A row for each time-out, fast retransmission, early repair and spurious retransmission, and
     /// a table of the losses behind them.
     pub ledger: bool,
-    /// What packets of third-party hosts say, byte for byte, and the secrets that decrypt it; with
-    /// `packets`, whose rows they are of.
+    /// The contents of packets of third-party hosts, byte for byte, and the secrets that decrypt
+    /// them; with `packets`, whose rows they belong to.
     pub datagrams: bool,
 }
 
@@ -72,7 +72,7 @@ const STEPS: &[&str] = &[
     "dark",
 ];
 
-/// What nodes do for a burst; the order is that of its labels.
+/// A step of a node for a burst; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Its ingress queue gives it a wavelength.
@@ -95,7 +95,7 @@ pub(crate) enum Step {
     Cut = 8,
     /// Its fibre is reserved, and its header goes on.
     Carried = 9,
-    /// It is lost on its way to a fibre.
+    /// It is lost before a fibre.
     Lost = 10,
     /// Its ingress is to send it again.
     Resent = 11,
@@ -178,7 +178,7 @@ pub(crate) struct Recorder {
     ledger: Option<Box<LedgerTables>>,
 }
 
-/// A burst whose fate is known, or that is under way at the end.
+/// A burst whose fate is known, or that is in flight at the end.
 pub(crate) struct BurstRow {
     pub(crate) number: u64,
     /// Index of its kind.
@@ -189,7 +189,7 @@ pub(crate) struct BurstRow {
     pub(crate) hops: u32,
     /// How often it was sent again or asked for.
     pub(crate) attempts: u32,
-    /// Number of the burst that was in its way where it was lost.
+    /// Number of the burst that blocked it where it was lost.
     pub(crate) rival: Option<u64>,
     pub(crate) packets: usize,
     pub(crate) bytes: Bytes,
@@ -203,10 +203,10 @@ pub(crate) struct BurstRow {
     pub(crate) lost: Option<(Time, usize, u8)>,
 }
 
-/// A fibre on the way of a burst.
+/// A fibre on the route of a burst.
 pub(crate) struct HopRow {
     pub(crate) burst: u64,
-    /// Which fibre of its way this is, from 0.
+    /// The place of this fibre on the route, from 0.
     pub(crate) hop: usize,
     /// The nodes it joins.
     pub(crate) ends: (u32, u32),
@@ -264,7 +264,7 @@ impl Recorder {
         }
     }
 
-    /// Whether it is recorded what packets of third-party hosts say.
+    /// Whether the contents of packets of third-party hosts are recorded.
     #[inline]
     pub(crate) fn traces_datagrams(&self) -> bool {
         self.datagrams.is_some()

@@ -1,4 +1,4 @@
-//! What the numbers of a run are called, from their types: a number cannot be left out.
+//! The names of a run's numbers, from their types: a number cannot be left out.
 
 use schemars::generate::SchemaSettings;
 

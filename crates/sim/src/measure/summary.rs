@@ -16,9 +16,9 @@ pub struct Counters {
     pub packets_sent: u64,
     /// Data packets that reached their receiver, duplicates included.
     pub packets_delivered: u64,
-    /// Data packets lost on the way.
+    /// Data packets lost in the network.
     pub packets_lost: u64,
-    /// Data packets on the way at the end.
+    /// Data packets in flight at the end.
     pub packets_in_flight: u64,
     /// Data packets that left the optical network in a burst that reached its egress.
     pub packets_crossed: u64,
@@ -26,9 +26,9 @@ pub struct Counters {
     pub acks_sent: u64,
     /// ACKs that reached their sender.
     pub acks_delivered: u64,
-    /// ACKs lost on the way.
+    /// ACKs lost in the network.
     pub acks_lost: u64,
-    /// ACKs on the way at the end.
+    /// ACKs in flight at the end.
     pub acks_in_flight: u64,
     /// Data bursts closed by the ingress: those with a data packet of a flow or of other traffic.
     pub bursts_sent: u64,
@@ -64,13 +64,13 @@ pub struct Counters {
     pub notices_sent: u64,
     /// Of these, those dropped by a full queue.
     pub notices_lost: u64,
-    /// Bursts of others that were sent: those of `[[bursts]]`, and those of batches alone.
+    /// Background bursts that were sent: those of `[[bursts]]`, and those of batches alone.
     pub background_bursts_sent: u64,
-    /// Bursts of others that reached their egress.
+    /// Background bursts that reached their egress.
     pub background_bursts_delivered: u64,
-    /// Bursts of others that were lost.
+    /// Background bursts that were lost.
     pub background_bursts_lost: u64,
-    /// Bursts of others in the core at the end.
+    /// Background bursts in the core at the end.
     pub background_bursts_in_flight: u64,
     /// Batches that have reached an edge node. Each counts where its last packet is.
     pub batches_sent: u64,
@@ -78,7 +78,7 @@ pub struct Counters {
     pub batches_delivered: u64,
     /// Batches whose last packet was lost.
     pub batches_lost: u64,
-    /// Batches whose last packet waits or is on the way at the end.
+    /// Batches whose last packet waits or is in flight at the end.
     pub batches_in_flight: u64,
     /// Packets of batches that have reached an edge node.
     pub batch_packets_sent: u64,
@@ -86,7 +86,7 @@ pub struct Counters {
     pub batch_packets_delivered: u64,
     /// Packets of batches that were lost.
     pub batch_packets_lost: u64,
-    /// Packets of batches that wait or are on the way at the end.
+    /// Packets of batches that wait or are in flight at the end.
     pub batch_packets_in_flight: u64,
     /// Bytes of these packets, in the same order.
     pub batch_bytes_sent: u64,
@@ -94,19 +94,19 @@ pub struct Counters {
     pub batch_bytes_delivered: u64,
     /// Bytes that were lost.
     pub batch_bytes_lost: u64,
-    /// Bytes that wait or are on the way at the end.
+    /// Bytes that wait or are in flight at the end.
     pub batch_bytes_in_flight: u64,
-    /// Events: what happened at hosts, edge and core nodes. Alarms that came before their time are
-    /// none, and what was dealt with together with another event or ahead of its time is none of
-    /// its own: this is the work that was done, not a property of the network, and the only numbers
-    /// (with `core_events`) that tracing changes.
+    /// Events at hosts, edge and core nodes. An alarm that comes before its time is none. Work done
+    /// together with another event, or ahead of its time, is no event of its own. So this counts
+    /// the work of the engine, and is no property of the network. Tracing changes only this number
+    /// and `core_events`.
     pub events: u64,
     /// Of these, events in the optical network: at assembly queues, headers, bursts.
     pub core_events: u64,
 }
 
-/// How a detector judged the time-outs of a flow, against what they were. A spurious time-out is
-/// no sign of congestion: to excuse it is right.
+/// The verdicts of a detector on the time-outs of a flow, compared with their true kinds. A
+/// spurious time-out is no sign of congestion: to excuse it is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Confusion {
     /// False time-outs that were taken for false.
@@ -139,9 +139,10 @@ impl Confusion {
     }
 }
 
-/// What the window of a flow was reduced for: losses found before the time-out, time-outs, early
-/// repairs, marks. What a reduction costs are the segments by which it makes the window smaller at
-/// first: to the threshold where a repair begins, to one segment at a time-out.
+/// Causes of the reductions of a flow's window. They are losses found before the time-out,
+/// time-outs, early repairs and marks. The cost of a reduction is the number of segments by which
+/// it makes the window smaller at first: to the threshold where a repair begins, to one segment at
+/// a time-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Reductions {
     /// All that was lost was in one burst, and no queue was full: contention, no congestion.
@@ -170,7 +171,7 @@ pub struct Reductions {
     pub undone: u64,
 }
 
-/// What one flow achieved. Counts are of the whole run; its rates, the segments delivered and its
+/// Numbers of one flow. Counts are of the whole run; its rates, the segments delivered and its
 /// round trips of the measured time.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct FlowSummary {
@@ -180,9 +181,9 @@ pub struct FlowSummary {
     pub label: String,
     /// Its variant of TCP.
     pub variant: String,
-    /// Application data that arrived in the measured time and is in order at its end, each byte
-    /// once, per second of that time, in bit/s. What had arrived before does not count, even if it
-    /// was put in order since.
+    /// Application data that arrived in the measured time and are in order at its end, each byte
+    /// once, per second of that time, in bit/s. Data that had arrived before do not count, even if
+    /// they were put in order since.
     pub goodput_bps: f64,
     /// All that reached the receiver in the measured time, headers and duplicates included, per
     /// second of that time, in bit/s.
@@ -190,8 +191,8 @@ pub struct FlowSummary {
     /// Application data that arrived in the measured time, each byte once, in order or not, in
     /// bytes.
     pub bytes_delivered: u64,
-    /// By how much the application data in order grew in the measured time, in bytes: what arrived
-    /// before, ahead of its turn, and was put in order since is in it.
+    /// The growth of the application data in order in the measured time, in bytes. Data that
+    /// arrived out of order before, and were put in order since, are in it.
     pub bytes_in_order: u64,
     /// The same in segments, the SYN not counted.
     pub segments_delivered: u64,
@@ -219,7 +220,7 @@ pub struct FlowSummary {
     pub early_repairs: u64,
     /// How the detector judged the time-outs; absent without a detector.
     pub detector: Option<Confusion>,
-    /// What the window was reduced for, and what that cost.
+    /// Causes of the reductions of the window, and their cost.
     pub reductions: Reductions,
     /// Times a loss that was found before the time-out began a repair: by duplicate ACKs, and with
     /// `linux` by SACK or RACK as well.
@@ -270,7 +271,7 @@ pub struct Summary {
     pub fingerprint: String,
     /// Whether the run was cancelled before its end.
     pub interrupted: bool,
-    /// What is allowed but probably not meant.
+    /// Statements that are allowed but probably not meant.
     pub warnings: Vec<String>,
     /// Totals.
     pub counters: Counters,
@@ -293,7 +294,7 @@ pub struct Summary {
     /// Each demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<DemandSummary>,
-    /// What came of each operation on bursts.
+    /// The result of each operation on bursts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub surgery: Vec<SurgerySummary>,
     /// The crate of each third-party stack of a flow.
@@ -316,11 +317,11 @@ pub struct StackSummary {
     pub source: String,
 }
 
-/// What the connections of a demand achieved. Completion times are those of its cohort: the
+/// Numbers of the connections of a demand. Completion times are those of its cohort: the
 /// connections that began in the measured time, whenever they were done. Of a cohort of n, the
-/// percentile q is the least time that at least q n of them did not exceed. A mean is absent where
-/// a connection is censored, which is not done at the end of the run, and a percentile where one
-/// that is censored could change it.
+/// percentile q is the least time that at least q n of them did not exceed. A connection that is
+/// not done at the end of the run is censored. A mean is absent where one is censored, and a
+/// percentile where a censored one could change it.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct DemandSummary {
     /// Its name.
@@ -329,7 +330,7 @@ pub struct DemandSummary {
     pub started: u64,
     /// Of these, connections whose last byte was acknowledged at the sender.
     pub completed: u64,
-    /// Mean number of connections under way in the measured time.
+    /// Mean number of open connections in the measured time.
     pub active: f64,
     /// Connections that began in the measured time.
     pub cohort: u64,

@@ -1,14 +1,14 @@
-//! What was done to single bursts, and what a burst that was lost has cost.
+//! Operations on single bursts, and the cost of a burst that was lost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What came of an operation on a burst.
+/// The result of an operation on a burst.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct SurgerySummary {
     /// Number of the burst; absent: every burst.
     pub burst: Option<u64>,
-    /// On a path, which way it goes: `data` or `ack`.
+    /// On a path, its direction: `data` or `ack`.
     pub direction: Option<String>,
     /// `spare`, `kill`, `delay` or `convert`.
     pub operation: String,

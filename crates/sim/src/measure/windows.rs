@@ -13,7 +13,7 @@ const RECOVERY: u8 = 2;
 const UNKNOWN: u8 = 6;
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
-/// What happened at a sender; the order is that of its labels.
+/// An event at a sender; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CwndEvent {
     /// An ACK was processed.
@@ -46,7 +46,7 @@ table! {
     }
 }
 
-/// What happened at a sender, after it happened.
+/// An event at a sender, with the state after it.
 pub(crate) struct CwndRow {
     pub(crate) now: Time,
     pub(crate) flow: u32,
@@ -58,7 +58,7 @@ pub(crate) struct CwndRow {
     pub(crate) sender: SenderNow,
 }
 
-/// What a row tells of a sender.
+/// The state of a sender in a row.
 pub(crate) struct SenderNow {
     cwnd: f64,
     ssthresh: f64,
@@ -88,7 +88,7 @@ impl SenderNow {
         }
     }
 
-    /// The state of a third-party stack, in packets; what it does not report is `None`.
+    /// The state of a third-party stack, in packets; a value that it does not report is `None`.
     pub(crate) fn of_host(host: &HostState, recovers: bool) -> Self {
         let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
         let is_slow = |cwnd| host.ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);

@@ -1,4 +1,4 @@
-//! What the wireless cells of a run did.
+//! Numbers of the wireless cells of a run.
 
 use burstlab_link::wlan::{Cell, Counts};
 use schemars::JsonSchema;
@@ -11,14 +11,14 @@ pub struct WlanSummary {
     pub name: String,
     /// Its stations, the base station not counted.
     pub stations: u32,
-    /// What the base station sent.
+    /// Packets of the base station.
     pub down: WlanWay,
-    /// What the stations sent.
+    /// Packets of the stations.
     pub up: WlanWay,
 }
 
-/// One way over a wireless cell. Packets are conserved: offered = delivered + dropped after retries
-/// + lost by the residual loss + dropped by full queues + in flight.
+/// One direction over a wireless cell. Packets are conserved: offered = delivered + dropped after
+/// retries + lost by the residual loss + dropped by full queues + in flight.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WlanWay {
     /// Packets handed to it, of data and of ACKs.

@@ -1,4 +1,4 @@
-//! What every part of the world may touch: the order of events, what is recorded, what is counted.
+//! State that every part of the world may use: the order of events, the recording, the counts.
 
 use burstlab_kernel::{EventQueue, Rank, Ticket};
 use burstlab_units::Time;
@@ -12,7 +12,7 @@ use super::surgery::Surgery;
 use super::tie_key::TieKey;
 use crate::measure::{Digest, Recorder};
 
-/// What every part of the world may touch.
+/// State that every part of the world may use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Context {
     pub(crate) queue: EventQueue<Event>,
@@ -30,8 +30,8 @@ pub(crate) struct Context {
     pub(super) ahead: Lookahead,
     /// Alarms that came before their time, or too late.
     pub(super) stale: u64,
-    /// What events have done beyond what one does: batches that were looked at, bursts closed. Not
-    /// stored: each call of `advance` counts from 0.
+    /// The extra work of events beyond that of one event: batches that were looked at, bursts
+    /// closed. Not stored: each call of `advance` counts from 0.
     #[serde(skip)]
     pub(super) work: u32,
 }

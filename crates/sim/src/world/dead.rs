@@ -1,5 +1,5 @@
-//! Connections that are dead: data wait, nothing is under way, and no timer is set. That no sender
-//! and no receiver may ever do, whatever is lost: it is a fault of theirs, or of ours.
+//! Dead connections: data wait, nothing is in flight, and no timer is set. No sender and no
+//! receiver may ever do that, whatever is lost: it is a fault of theirs, or of ours.
 
 use burstlab_units::Time;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::Side;
 
-/// What can happen in a world.
+/// An event of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Event {
     /// A flow opens its connection.
@@ -45,7 +45,7 @@ pub(crate) enum Event {
     WarmedUp,
     /// The world is kept, to go back to.
     Keep,
-    /// The alarm of a host of others may be due, of the sender of a flow.
+    /// The alarm of a third-party host may be due, of the sender of a flow.
     NearStackTimer(u32),
     /// The same, of its receiver.
     FarStackTimer(u32),
@@ -54,8 +54,8 @@ pub(crate) enum Event {
 /// With eight bytes an entry of the event queue is three words.
 const _: () = assert!(size_of::<Event>() == 8);
 
-/// What happens in the optical network, and the number of what it happens to. A network queues
-/// events of its own kind alone.
+/// An event of the optical network, and the number of its subject. A network queues events of its
+/// own kind alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum CoreEvent {
     /// In a network of bursts.
@@ -64,7 +64,7 @@ pub(crate) enum CoreEvent {
     Slot(SlotEvent, u32),
 }
 
-/// What can happen in a network of bursts.
+/// An event of a network of bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BurstEvent {
     /// The timer of an assembly queue may be due.
@@ -79,7 +79,8 @@ pub(crate) enum BurstEvent {
     Served,
     /// The last bit of the burst in a slot reaches its egress.
     Landed,
-    /// A refusal of the two-way reservation of the burst in a slot reaches a node on its way back.
+    /// A refusal of the two-way reservation of the burst in a slot reaches a node on the reverse
+    /// path.
     Refused,
     /// The ingress offers the burst in a slot again.
     Again,
@@ -101,7 +102,7 @@ impl BurstEvent {
     }
 }
 
-/// What can happen in a network of slots.
+/// An event of a network of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SlotEvent {
     /// A slot begins in which nodes have something to do; it has no number.

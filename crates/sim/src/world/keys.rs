@@ -1,5 +1,5 @@
-//! What the draws of flows, and of other sources of packets, are keyed by: their number among those
-//! of entries without a name, or the name of their entry and their number there.
+//! The keys for the draws of flows, and of other sources of packets: their number among those of
+//! entries without a name, or the name of their entry and their number there.
 
 use burstlab_kernel::named;
 

@@ -1,4 +1,4 @@
-//! What is left of a run when all is over: nothing that was lost, and no copy.
+//! Checks at the end of a run: no lost packet and no copy is left.
 
 use super::core::Network;
 use burstlab_kernel::RandomSource;

@@ -1,6 +1,6 @@
-//! The world: every host, link, edge and fibre of a scenario, as one plain value that can be
-//! cloned and resumed at any instant. This is the loop; what hosts, links and the optical network
-//! do is in their rooms, which know nothing of one another.
+//! The world: every host, link, edge and fibre of a scenario, as one plain value that can be cloned
+//! and resumed at any instant. This is the loop. Hosts, links and the optical network work in their
+//! rooms, which know nothing of one another.
 
 mod access;
 mod ahead;

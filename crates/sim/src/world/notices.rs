@@ -1,4 +1,4 @@
-//! Burst ACKs and burst NAKs on their way to the senders.
+//! Burst ACKs and burst NAKs in transit to the senders.
 
 use std::collections::BTreeSet;
 
@@ -30,14 +30,14 @@ pub(super) struct NextMessage<'a> {
 }
 
 impl NextMessage<'_> {
-    /// When it comes at the earliest: it is on its way, or comes so long `after` a burst that is
+    /// When it comes at the earliest: it is in transit, or comes so long `after` a burst that is
     /// yet to be closed.
     pub(super) fn next(self, after: Span) -> Time {
         self.notices.next_loss(self.flow).min(self.clock.saturating_add(after))
     }
 }
 
-/// The messages on their way, by the slot that their event names.
+/// The messages in transit, by the slot that their event names.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Notices {
     slots: Vec<Option<Message>>,
@@ -69,8 +69,8 @@ impl Notices {
         slot
     }
 
-    /// When the next message that a burst is lost reaches the sender of a flow; `MAX`: none is on
-    /// its way.
+    /// When the next message that a burst is lost reaches the sender of a flow; `MAX`: none is in
+    /// transit.
     fn next_loss(&self, flow: u32) -> Time {
         let next = self.losses.range((flow, Time::ZERO, 0)..).next();
         next.filter(|(to, ..)| *to == flow).map_or(Time::MAX, |&(_, at, _)| at)

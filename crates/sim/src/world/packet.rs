@@ -1,4 +1,4 @@
-//! What travels: compact records, copied from link to link.
+//! Packets: compact records, copied from link to link.
 
 use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
@@ -67,7 +67,7 @@ impl DataPacket {
     }
 }
 
-/// An ACK on its way back.
+/// An ACK in transit to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AckPacket {
     pub(super) flow: u32,
@@ -187,7 +187,7 @@ impl Packet {
     }
 }
 
-/// What the optical network carries.
+/// A packet that the optical network carries.
 pub(super) trait Parcel: Copy {
     fn flow(&self) -> u32;
     fn bytes(&self) -> Bytes;

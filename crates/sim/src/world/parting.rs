@@ -1,5 +1,5 @@
-//! What lets two runs part: the same world goes on with other operations on its bursts, is traced
-//! from an instant on, or ends sooner.
+//! Support for two runs that part: the same world goes on with other operations on its bursts, is
+//! traced from an instant on, or ends sooner.
 
 use crate::world::core::Network;
 use burstlab_units::Time;

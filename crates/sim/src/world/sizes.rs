@@ -1,4 +1,5 @@
-//! What parts of a world take in memory, in bytes: themselves, and what they hold elsewhere.
+//! The memory of parts of a world, in bytes: of themselves, and of the data that they hold
+//! elsewhere.
 
 use std::mem::size_of;
 
@@ -32,13 +33,13 @@ pub(crate) const SOURCE: usize = size_of::<Source>() + ENTRY + 64;
 pub(crate) const SESSION: usize = 48;
 /// A packet of cross-traffic that waits on a link: an event.
 pub(crate) const WAITING_PACKET: usize = ENTRY;
-/// Connections under way at a node, at one time.
+/// Open connections at a node, at one time.
 pub(crate) const SAMPLE: usize = 24;
-/// What a connection of a demand leaves: its times, and its row in the table.
+/// The record that a connection of a demand leaves: its times, and its row in the table.
 pub(crate) const TRANSFER: usize = size_of::<Transfer>() + 128;
 /// A row of what waits in a queue or at a fibre, or is reserved of a wavelength.
 pub(crate) const OCCUPANCY: usize = 40;
-/// What is counted for each pair of nodes.
+/// The counts of each pair of nodes.
 pub(crate) const PAIR: usize = 128;
 /// A wavelength of a fibre or a delay line, with a few reservations.
 pub(crate) const CHANNEL: usize = 256;
@@ -46,7 +47,7 @@ pub(crate) const CHANNEL: usize = 256;
 pub(crate) const CONTROL: usize = 96;
 /// A destination of a demand.
 pub(crate) const TARGET: usize = 16;
-/// A source of bursts, and a burst under way with its route.
+/// A source of bursts, and a burst in flight with its route.
 pub(crate) const BURST_SOURCE: usize = BURST_SOURCE_SIZE + ENTRY;
 pub(crate) const BURST: usize = BURST_SIZE + 128 + ENTRY;
 /// A source of batches with its queue and what is drawn ahead, and its correlations.

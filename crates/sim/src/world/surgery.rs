@@ -13,7 +13,7 @@ use crate::scenario::{Direction, Operation, Scenario};
 /// A burst, by how it is numbered: 0, or 1 for what goes back on a path.
 pub(super) type Named = (usize, u64);
 
-/// What was done to a burst, or to the first of several.
+/// The operation that was done to a burst, or to the first of several.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Done {
     at: Time,
@@ -29,7 +29,7 @@ struct Done {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SurgeryEntry {
     operation: Operation,
-    way: usize,
+    direction: usize,
     /// `None`: every burst.
     burst: Option<u64>,
     delay: Span,
@@ -40,8 +40,8 @@ struct SurgeryEntry {
 
 impl SurgeryEntry {
     #[inline]
-    fn names(&self, (way, number): Named) -> bool {
-        self.way == way && self.burst.is_none_or(|burst| burst == number)
+    fn names(&self, (direction, number): Named) -> bool {
+        self.direction == direction && self.burst.is_none_or(|burst| burst == number)
     }
 }
 
@@ -62,7 +62,7 @@ struct Lost {
     bursts: Vec<LostBurst>,
 }
 
-/// What happened to a burst that is operated on, or is lost.
+/// The fate of a burst that is operated on, or is lost.
 pub(super) struct Happened {
     pub(super) burst: Named,
     /// Whether it carries ACKs alone.
@@ -86,7 +86,7 @@ impl Surgery {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let entry = |entry: &crate::scenario::Surgery| SurgeryEntry {
             operation: entry.operation,
-            way: usize::from(entry.direction == Some(Direction::Ack)),
+            direction: usize::from(entry.direction == Some(Direction::Ack)),
             burst: entry.burst,
             delay: entry.delay.unwrap_or_default(),
             count: 0,
@@ -96,9 +96,16 @@ impl Surgery {
     }
 
     /// Asks for one operation more.
-    pub(crate) fn add(&mut self, operation: Operation, way: usize, burst: Option<u64>) {
+    pub(crate) fn add(&mut self, operation: Operation, direction: usize, burst: Option<u64>) {
         let delay = Span::ZERO;
-        self.entries.push(SurgeryEntry { operation, way, burst, delay, count: 0, first: None });
+        self.entries.push(SurgeryEntry {
+            operation,
+            direction,
+            burst,
+            delay,
+            count: 0,
+            first: None,
+        });
     }
 
     /// Notes from now on which bursts are lost.
@@ -125,13 +132,14 @@ impl Surgery {
 
     /// Whether other operations are asked for than `other` asks for.
     pub(crate) fn differs(&self, other: &Self) -> bool {
-        let asked = |entry: &SurgeryEntry| (entry.operation, entry.way, entry.burst, entry.delay);
+        let asked =
+            |entry: &SurgeryEntry| (entry.operation, entry.direction, entry.burst, entry.delay);
         !self.entries.iter().map(asked).eq(other.entries.iter().map(asked))
     }
 
-    /// The bursts that are operated on; `None`: every one of a way.
+    /// The bursts that are operated on; `None`: every one of a direction.
     pub(crate) fn named(&self) -> impl Iterator<Item = (usize, Option<u64>)> {
-        self.entries.iter().map(|entry| (entry.way, entry.burst))
+        self.entries.iter().map(|entry| (entry.direction, entry.burst))
     }
 
     #[inline]
@@ -167,7 +175,7 @@ impl Surgery {
         entries.fold(Span::ZERO, |sum, entry| sum + entry.delay)
     }
 
-    /// Whether a burst of a way that would be `lost`, or not, meets with anything else.
+    /// Whether a burst of a direction that would be `lost`, or not, meets with anything else.
     #[inline]
     pub(super) fn changes(&self, burst: Named, lost: bool) -> bool {
         if self.is_empty() {
@@ -179,11 +187,11 @@ impl Surgery {
         }
     }
 
-    /// Whether a burst of a way with a number above `numbered` is to be lost or late.
+    /// Whether a burst of a direction with a number above `numbered` is to be lost or late.
     #[inline]
-    pub(super) fn awaits(&self, (way, numbered): Named) -> bool {
+    pub(super) fn awaits(&self, (direction, numbered): Named) -> bool {
         self.entries.iter().any(|entry| {
-            entry.way == way
+            entry.direction == direction
                 && matches!(entry.operation, Operation::Kill | Operation::Delay)
                 && entry.burst.is_none_or(|burst| burst > numbered)
         })
@@ -218,11 +226,11 @@ impl Surgery {
         });
     }
 
-    /// What came of each operation in a run that has numbered so many bursts each way, of which
-    /// those listed are still to be decided.
+    /// The results of each operation in a run that has numbered so many bursts in each direction,
+    /// of which those listed are still to be decided.
     pub(super) fn summary(&self, numbered: [u64; 2], on_path: bool) -> Vec<SurgerySummary> {
         let one = |entry: &SurgeryEntry| {
-            let there = entry.burst.map_or(1, |burst| burst) <= numbered[entry.way];
+            let there = entry.burst.map_or(1, |burst| burst) <= numbered[entry.direction];
             let effect = match (entry.count, there) {
                 (0, false) => "absent",
                 (0, true) => "nothing",
@@ -232,7 +240,7 @@ impl Surgery {
             let first = entry.first.as_ref();
             SurgerySummary {
                 burst: entry.burst,
-                direction: on_path.then(|| if entry.way > 0 { "ack" } else { "data" }.into()),
+                direction: on_path.then(|| if entry.direction > 0 { "ack" } else { "data" }.into()),
                 operation: match entry.operation {
                     Operation::Spare => "spare",
                     Operation::Kill => "kill",

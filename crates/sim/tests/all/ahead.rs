@@ -1,6 +1,6 @@
-//! What is done ahead of the clock, or all at once, is what would have been done one by one. A
-//! traced run does nothing ahead; a queue whose packets a script may name takes them one by one.
-//! All must be the same but the number of events.
+//! Work ahead of the clock, or all at once, gives the results of work one by one. A traced run does
+//! nothing ahead; a queue whose packets a script may name takes them one by one. All results must
+//! be the same except the number of events.
 
 use burstlab_sim::{Monitor, Output, Simulation, Table, Trace};
 use proptest::prelude::*;
@@ -221,7 +221,7 @@ fn any_late_vegas() -> impl Strategy<Value = Value> {
     )
 }
 
-/// What somebody else writes of the laws and detectors that there are is what they are.
+/// A copy of the built-in laws and detectors, written against the trait, acts as they do.
 fn are_twins(scenario: &Value, seed: u64) -> Result<(), TestCaseError> {
     let Some((native, foreign)) = foreign::twins(scenario) else { return Ok(()) };
     let run = |resolved, trace| Simulation::new(resolved, seed, 0, trace).run(&Monitor::default());
@@ -401,9 +401,9 @@ proptest! {
     }
 }
 
-/// Bursts that are late because they are sent again, and lost: segments that a sender sends once
-/// more after a time-out meet their first transmissions, and are lost before those arrive. What the
-/// receiver holds then decides what the next time-out was.
+/// Bursts that are late because they are sent again, and lost. Segments that a sender sends once
+/// more after a time-out meet their first transmissions, and are lost before those arrive. The
+/// segments that the receiver holds then decide the kind of the next time-out.
 #[test]
 fn a_receiver_is_not_ahead_of_what_is_sent_again_and_lost() {
     for (variant, profile, window, rto_min, timer, away) in [
@@ -466,8 +466,8 @@ fn a_receiver_behind_a_gap_is_not_ahead_of_a_segment_that_is_rescued_and_lost() 
     }
 }
 
-/// Segments that were sent again for nothing bring ACKs behind the last one that counts. What of
-/// them would reach the ingress after the run has ended is not sent.
+/// Segments that were retransmitted needlessly bring ACKs behind the last one that counts. Packets
+/// of theirs that would reach the ingress after the run has ended are not sent.
 #[test]
 fn what_comes_after_the_end_is_not_sent() {
     let scenario = json!({

@@ -253,8 +253,8 @@ fn on_the_fast_path_a_packet_is_no_event() {
     }
 }
 
-/// A pipe that is never empty: what is on its way as measuring begins does not keep packets from
-/// being dealt with in runs.
+/// A pipe that is never empty: packets in flight as measuring begins do not keep later ones from
+/// being processed in runs.
 #[test]
 fn a_saturated_path_is_dealt_with_in_runs_after_its_warm_up() {
     let linux = |law: &str| json!({"profile": "linux", "window_law": law, "window": 2000});

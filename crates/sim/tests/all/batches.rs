@@ -17,8 +17,8 @@ fn run(resolved: &Resolved, seed: u64) -> Output {
     Simulation::new(resolved, seed, 0, trace).run(&Monitor::default())
 }
 
-/// The network of E1 to E4 with a flow from E1 to E2, its ACKs in the queue of the way back, and
-/// batches of two kinds.
+/// The network of E1 to E4 with a flow from E1 to E2, its ACKs in the queue of the reverse path,
+/// and batches of two kinds.
 fn scenario(edge: &Value, core: &Value, batches: &Value) -> Value {
     let mut edge = edge.clone();
     edge["ack"] = json!({"with_data": true});
@@ -179,7 +179,8 @@ proptest! {
     }
 }
 
-/// What reaches an edge node until the end counts, whether it has entered a queue yet or not.
+/// Packets that reach an edge node until the end count, whether they have entered a queue yet or
+/// not.
 #[test]
 fn what_is_sent_is_what_was_drawn() {
     let batches = json!([{"batches_per_second": 300, "from": "E3",
@@ -202,7 +203,7 @@ fn what_is_sent_is_what_was_drawn() {
         assert_eq!(c.batches_sent, drawn.len() as u64);
         assert_eq!((c.batch_packets_sent, c.batch_bytes_sent), (packets, bytes));
         assert!(c.batches_in_flight > 0 && c.batches_delivered > 1000);
-        // Bursts of batches alone are bursts of others.
+        // Bursts of batches alone are background bursts.
         assert!(c.background_bursts_delivered > 50);
     }
 }

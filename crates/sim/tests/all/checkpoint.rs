@@ -98,7 +98,7 @@ fn failing(failures: &Value) -> Value {
 
 #[test]
 fn nodes_that_failures_cut_off_keep_their_detour() {
-    // The first failure sends bursts from 1 to 2 the long way round, and the second cuts 1 off. A
+    // The first failure sends bursts from 1 to 2 on the longer route, and the second cuts 1 off. A
     // burst on the detour is lost at the second link of it, and a burst on the first route is lost
     // at its first link.
     let scenario = failing(&json!([
@@ -152,8 +152,8 @@ fn a_run_that_is_cancelled_goes_on_from_its_last_checkpoint_and_ends_once() {
     assert_eq!((again, count), (whole.summary, 0), "it was at its end");
 }
 
-/// What the random scenarios of other tests leave out: messages to senders, and traffic of others
-/// on shared links of a path.
+/// Features that the random scenarios of other tests leave out: messages to senders, and background
+/// traffic on shared links of a path.
 #[test]
 fn detectors_and_other_traffic_go_on() {
     for detector in ["ble", "back", "bnak", "oracle"] {

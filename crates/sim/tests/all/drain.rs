@@ -30,8 +30,8 @@ fn connections(output: &Output) -> Vec<(&'static str, Vec<u64>)> {
     names.map(|name| (name, column(output, "connections", name))).to_vec()
 }
 
-/// Connections that come and go, beside flows that never end, finite ones, bursts of others and
-/// UDP; a drain that is enough, or is not.
+/// Connections that come and go, with endless flows, finite ones, background bursts and UDP; a
+/// drain that is enough, or is not.
 fn any_drained() -> impl Strategy<Value = Value> {
     let edge = (1u64..6, prop_oneof![Just("none"), Just("timer")], any::<bool>());
     let tcp = (
@@ -39,12 +39,12 @@ fn any_drained() -> impl Strategy<Value = Value> {
         2u32..60,
         any::<bool>(),
     );
-    let beside = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let extra = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let drain = prop_oneof![Just("20 s"), Just("90 ms"), Just("1 ps")];
     let loss = prop_oneof![2 => Just(0.0), 1 => Just(0.03)];
-    (edge, tcp, beside, drain, loss).prop_map(
-        |((timer, acks, late), (variant, window, delayed), beside, drain, loss)| {
-            let (greedy, others, udp, finite) = beside;
+    (edge, tcp, extra, drain, loss).prop_map(
+        |((timer, acks, late), (variant, window, delayed), extra, drain, loss)| {
+            let (greedy, others, udp, finite) = extra;
             let mut flows = Vec::new();
             if greedy {
                 flows.push(json!({"from": "1", "to": "3", "count": 2}));
@@ -189,22 +189,24 @@ proptest! {
             times.max().expect("there is a SYN")
         };
         let rows = connections(&output);
-        let [(_, ids), (_, started), (_, told), (_, acked), (_, bytes), (_, ideal)] = &rows[..]
+        let [(_, ids), (_, started), (_, at_receiver), (_, acked), (_, bytes), (_, ideal)] =
+            &rows[..]
             else { unreachable!("six columns") };
         for at in 0..ids.len() {
-            prop_assert_eq!(told[at], received(ids[at], bytes[at]), "of {}", ids[at]);
+            prop_assert_eq!(at_receiver[at], received(ids[at], bytes[at]), "of {}", ids[at]);
             prop_assert!(started[at] <= 700_000_000_000);
-            prop_assert!(told[at] == u64::MAX || told[at] - started[at] >= ideal[at]);
-            prop_assert!(acked[at] == u64::MAX || acked[at] >= told[at]);
+            let done = at_receiver[at];
+            prop_assert!(done == u64::MAX || done - started[at] >= ideal[at]);
+            prop_assert!(acked[at] == u64::MAX || acked[at] >= done);
         }
         for flow in &output.summary.flows {
             if let Some(bytes) = flow.bytes {
-                let told = flow.received_s.unwrap_or(f64::INFINITY);
+                let done = flow.received_s.unwrap_or(f64::INFINITY);
                 let found = match received(u64::from(flow.id), bytes) {
                     u64::MAX => f64::INFINITY,
                     ps => ps as f64 * PS,
                 };
-                prop_assert!(told == found || (told - found).abs() < 1e-9, "{told} {found}");
+                prop_assert!(done == found || (done - found).abs() < 1e-9, "{done} {found}");
             }
         }
         // It ends with the last of them, or when it has to.
@@ -250,7 +252,7 @@ fn the_last_ack_may_wait_long_for_its_timer() {
         let received = flow.received_after_s.expect("it is done");
         let acknowledged = flow.acknowledged_after_s.expect("it is done");
         assert_eq!(flow.bytes, Some(kilobytes * 1000));
-        assert!(acknowledged > received + 0.004, "the way back takes that long");
+        assert!(acknowledged > received + 0.004, "the reverse path takes that long");
         waits += usize::from(acknowledged > received + 0.09);
         let traced = run(&scenario, 1, ALL).summary;
         assert_eq!(numbers(output.summary), numbers(traced));

@@ -221,7 +221,7 @@ fn packets_of_both_directions_wait_for_one_another_on_a_link() {
     let output = run(&scenario, 1, ALL);
     let acks = of_first(&output, 1);
     let &(_, left, came) = acks.iter().find(|one| one.0 == 1).expect("its ACK goes alone");
-    // As each segment takes 1 ms on the link, and 100 are under way in 24 ms.
+    // As each segment takes 1 ms on the link, and 100 are in flight in 24 ms.
     assert!(came - left > 10_080_040_000 + 60 * 1_000_000_000, "{} ps", came - left);
     // A full queue drops packets of both.
     scenario["access"]["queue"] = json!(4);
@@ -441,7 +441,7 @@ fn bursts_of_a_path_are_operated_on_by_one_number() {
     assert_eq!((lost, from[4]), (vec![4], 3));
     let flows = &output.summary.flows;
     assert_eq!(flows.iter().map(|flow| flow.packets_lost).collect::<Vec<_>>(), [0, 1]);
-    // What was doomed and is spared is the run without a loss.
+    // A doomed burst that is spared gives the run without a loss.
     let mut doomed = exchange();
     doomed["loss"] = json!({"data": {"process": "script", "bursts": [5]}});
     let whole = sent(&run(&exchange(), 1, ALL));
@@ -450,7 +450,7 @@ fn bursts_of_a_path_are_operated_on_by_one_number() {
     assert_eq!(sent(&run(&doomed, 1, ALL)), whole);
 }
 
-/// What a flow sends as data, in order: number, when sent, the ACK that it carries.
+/// The data of a flow, in order: number, when sent, the ACK that it carries.
 fn data_of(all: &[Sent], flow: u64) -> Vec<(u64, u64, Option<u64>)> {
     let mine = all.iter().filter(|one| one.0 == flow && one.1 == "data" && one.2 > 0);
     mine.map(|one| (one.2, one.4, one.3)).collect()
@@ -485,7 +485,7 @@ fn segments_at_equal_rates_leave_no_ack_to_go_alone() {
         let mut scenario = exchange();
         scenario["tcp"] = tcp;
         scenario["tcp"]["initial_window"] = json!(10);
-        // 100 segments each way, by turns, each 5 ms after the other host's.
+        // 100 segments in each direction, in turn, each 5 ms after the other host's.
         let bytes = if name == "linux" { "948 B" } else { "960 B" };
         let write = |n| json!({"at": format!("{} ms", 100 + 10 * n), "bytes": bytes});
         let script: Vec<_> = (0..100).map(write).collect();

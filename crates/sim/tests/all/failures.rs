@@ -1,4 +1,4 @@
-//! What a failure strikes, at both sides of each instant: a burst that is on a fibre while it is
+//! Bursts hit by a failure, at both sides of each instant: a burst that is on a fibre while it is
 //! down, and no other.
 
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn no_burst_is_deflected_on_to_a_dark_fibre() {
         (carried, lost_to(&network.all, "contention"))
     };
     let (carried, lost) = deflected(json!([]));
-    assert!(carried > 20, "{carried} bursts go the other way round, {lost} are lost");
+    assert!(carried > 20, "{carried} bursts take the other half of the ring, {lost} are lost");
     // Routes know nothing of the failure.
     let dark = json!([{"link": ["4", "3"], "down": "0 s"}]);
     let (none, more) = deflected(dark);

@@ -1,4 +1,4 @@
-//! What a flow delivers in the measured time is never above the rate of its links, wherever the
+//! The goodput of a flow in the measured time is never above the rate of its links, wherever the
 //! warm-up ends.
 
 use burstlab_sim::Summary;

@@ -1,6 +1,6 @@
-//! What would happen in step does not: sources and rounds that begin together, and routes that take
-//! turns. A name keeps the draws of an entry whatever stands before it. A run is the time from 0 up
-//! to its duration, which is no more part of it.
+//! Effects of synchronisation that are avoided: sources and rounds that begin together, and routes
+//! that take turns. A name keeps the draws of an entry whatever stands before it. A run is the time
+//! from 0 up to its duration, which is no more part of it.
 
 use burstlab_sim::{Summary, Trace};
 use serde_json::{Value, json};
@@ -170,7 +170,7 @@ fn flows_that_start_together_may_be_spread() {
     assert_eq!(first(3), 0);
 }
 
-/// What began, and what of it was not received at the end.
+/// The transfers that began, and those of them that were not received at the end.
 fn began(summary: &Summary) -> (u64, u64, u64) {
     let demand = &summary.demand[0];
     (demand.started, demand.cohort, demand.censored)

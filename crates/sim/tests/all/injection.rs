@@ -48,7 +48,7 @@ fn bursts_meet_it_at_its_rate_evenly_among_the_nodes_of_their_route() {
             let share =
                 if nodes.contains(&node.name.as_str()) { 1.0 / nodes.len() as f64 } else { 0.0 };
             assert!(near(node.all.bursts_lost, n, 0.05 * share), "{port} {node:?}");
-            assert_eq!(node.all.contention, 0, "no burst was in the way of another");
+            assert_eq!(node.all.contention, 0, "no burst blocked another");
         }
     }
 }
@@ -91,7 +91,7 @@ fn what_resolves_contention_resolves_it() {
         (delayed.all.bursts_lost, delayed.all.resolutions.injected),
         (0, delayed.all.resolutions.delayed)
     );
-    // From each node of the ring the other way round has at most four fibres more.
+    // From each node of the ring the other direction has at most four fibres more.
     let around = json!({"deflection": {"hop_limit": 4}});
     let deflected = of(json!(["deflection"]), around);
     assert!(deflected.all.resolutions.deflected > 0);
@@ -122,7 +122,7 @@ fn who_meets_it_depends_on_nothing_else() {
     assert!(plain.len() > 39_000 && plain.iter().filter(|row| row.1 == 9).count() > 1000);
     let others = json!({"bursts": [{"from": "2", "to": "3", "erlangs": 0.01,
         "length": {"distribution": "fixed", "mean": "1 KB"}}]});
-    assert_eq!(plain, fates(others), "bursts of others draw for themselves");
+    assert_eq!(plain, fates(others), "background bursts draw for themselves");
     let lossy = json!({"loss": {"data": {"process": "every", "n": 1000, "node": 0}}});
     let lossy = fates(lossy);
     let differ = plain.iter().zip(&lossy).filter(|(a, b)| a != b).count();

@@ -1,5 +1,5 @@
-//! Data, ACKs and bursts of others are counted apart, in bursts, packets and bytes; what late
-//! headers waited for is told.
+//! Data, ACKs and background bursts are counted apart, in bursts, packets and bytes; the waits of
+//! late headers are reported.
 
 use burstlab_sim::{BurstSummary, NetworkSummary, Summary};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn batches_alone_are_bursts_of_others() {
     assert!(network.background.packets > network.background.bursts);
 }
 
-/// Bursts of others alone, of which most are cut where they meet.
+/// Background bursts alone, of which most are cut where they meet.
 fn cut(erlangs: f64, more: &[&str]) -> Value {
     let mut steps = vec!["segmentation"];
     steps.extend(more);
@@ -157,7 +157,7 @@ fn the_wait_for_the_control_channel_is_counted_and_told() {
         let expected = link.all.carried as f64 * 512e-9 / all.measured_s;
         assert!((link.control_load - expected).abs() < 1e-12);
     }
-    // What it advises is enough for waits like these.
+    // The advice is enough for waits like these.
     let advice = warning.split("write at least ").nth(1).and_then(|rest| rest.split(" for").next());
     let advised = signalled(advice.expect("an advice"), 1);
     let late = lost_to(&advised.network.expect("a mesh").all, "late-header");

@@ -16,7 +16,7 @@ fn bytes(output: &Output, name: &str) -> Vec<f64> {
 fn as_expected(sizes: &[f64], mean: f64, what: &str) {
     let (sum, squares) = sizes.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     let deviation = f64::sqrt(squares);
-    assert!(deviation < 0.05 * mean, "{what}: a run that tells nothing: {deviation} of {mean}");
+    assert!(deviation < 0.05 * mean, "{what}: a run that shows nothing: {deviation} of {mean}");
     assert!((sum - mean).abs() < 5.0 * deviation, "{what}: {sum}, not {mean} +- {deviation}");
 }
 

@@ -1,4 +1,4 @@
-//! What is tested of this crate from outside.
+//! Tests of this crate from outside.
 
 mod ahead;
 mod ahead_linux;

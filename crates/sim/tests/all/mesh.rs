@@ -1,5 +1,5 @@
-//! What every mesh keeps, whatever the scenario: conservation, determinism, and the same numbers as
-//! a path where it is one.
+//! Properties of every mesh, whatever the scenario: conservation, determinism, and the same numbers
+//! as a path where it is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,7 +222,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     )
 }
 
-/// What bursts of every kind keep.
+/// Conservation of the bursts of every kind.
 fn kept(bursts: &BurstSummary) -> Result<(), TestCaseError> {
     prop_assert!(bursts.bursts_lost <= bursts.bursts);
     prop_assert!(bursts.packets_cut <= bursts.packets_lost);
@@ -401,7 +401,7 @@ proptest! {
 
     #[test]
     fn bursts_share_no_wavelength_in_the_trace(mut scenario in any_mesh(), seed in 0u64..1000) {
-        // What is cut from a burst that was lost further on comes too late for its rows.
+        // A tail that is cut from a burst that was lost further on comes too late for its rows.
         if let Some(steps) = scenario["core"]["contention"].as_array_mut() {
             steps.retain(|step| step != "segmentation");
         }
@@ -538,7 +538,7 @@ fn a_connection_that_is_done_leaves_nothing_but_its_row() {
     let demand = &output.summary.demand[0];
     assert!(demand.started > 20_000, "{demand:?}");
     assert!(demand.started - demand.completed < 100, "{demand:?}");
-    // Little's law: connections under way = arrivals a second x time of a connection.
+    // Little's law: open connections = arrivals a second x time of a connection.
     let little = demand.started as f64 / 20.0 * demand.departed.completion_time_s;
     assert!((demand.active / little - 1.0).abs() < 0.02, "{} and {little}", demand.active);
 }

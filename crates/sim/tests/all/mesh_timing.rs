@@ -1,4 +1,4 @@
-//! What single bursts of a mesh do, to the picosecond.
+//! Times of single bursts of a mesh, to the picosecond.
 //!
 //! Two ingresses `a` and `b` share the fibre from `c` to `d`, all 1 ms long; `c` also reaches `d`
 //! through `e`. A packet of 12,500 B is a burst of 100 us; a header is processed in 10 us and takes
@@ -272,8 +272,8 @@ fn an_ingress_that_refuses_a_burst_counts_it_once_its_header_is_worked_on() {
         scenario["traffic"][1]["from"] = json!("a");
         merge(&mut scenario, &json!({"run": span}));
         let output = run(&scenario);
-        let told = bursts(&output, 1).iter().filter(|burst| burst.lost == 60 * US).count();
-        (told, output.summary.network.expect("a mesh").all.bursts_lost)
+        let shown = bursts(&output, 1).iter().filter(|burst| burst.lost == 60 * US).count();
+        (shown, output.summary.network.expect("a mesh").all.bursts_lost)
     };
     assert_eq!(lost(json!({"warmup": "55 us"})), (1, 1));
     assert_eq!(lost(json!({"warmup": "61 us"})), (1, 0));
@@ -327,8 +327,9 @@ fn segmentation_takes_a_wavelength_on_which_a_packet_is_left() {
             "class": class, "phase": "0 s"})
     };
     // At `c`: a burst of `b` from 186 us on, whose offset is 50 us longer and which reserves first;
-    // one of `a` from 171 us on, and the one in question, 5 us later. Beside the former it would be
-    // cut by 90 of its 100 us; beside the latter that one is, by 95 us.
+    // one of `a` from 171 us on, and the one in question, 5 us later. If it shared a wavelength
+    // with the former, it would be cut by 90 of its 100 us; with the latter, that one is cut by 95
+    // us.
     let output = run(&json!({
         "network": merged(network(), &json!({"wavelengths": 2})),
         "edge": {"assembly": "none", "queues": "class", "class_offsets": ["0 us", "50 us"]},

@@ -44,8 +44,8 @@ fn dlcc() -> impl Strategy<Value = Value> {
     let reading =
         prop::sample::select(vec!["recommended", "literal", "last", "largest", "present"]);
     let share = prop::sample::select(vec!["full", "proportional"]);
-    let way = prop::sample::select(vec!["dedicated", "piggybacked"]);
-    (filter, reading, share, way, any::<(bool, bool)>()).prop_map(
+    let notices = prop::sample::select(vec!["dedicated", "piggybacked"]);
+    (filter, reading, share, notices, any::<(bool, bool)>()).prop_map(
         |(filter, reading, share, notification, (rate_cut, acks))| {
             json!({"filter": filter, "reading": reading, "share": share, "rate_cut": rate_cut,
                 "acks": acks, "notification": notification})
@@ -224,8 +224,8 @@ fn lossy(dlcc: &Value, threshold: f64, acks: &str, buffer: u32) -> Value {
     scenario
 }
 
-/// What each flow has received when all are done; else at the end of the run. The other traffic is
-/// endless, and so is the run: it is ended as soon as all are done.
+/// The data that each flow has received when all are done; else at the end of the run. The other
+/// traffic is endless, and so is the run: it is ended as soon as all are done.
 fn delivered_in_the_end(scenario: &Value, seed: u64) -> Vec<u64> {
     let mut simulation = simulation(scenario, seed, Trace::default());
     loop {
@@ -361,8 +361,8 @@ fn the_ledger_names_the_switch_and_the_output() {
         match kinds[row] {
             "timeout" => assert_eq!(truths[row] == "spurious", !lost, "row {row}"),
             "edge-retransmit" => {
-                // Congestion made the edge speak; what the sender resends is the first that is
-                // missing, so that the cause is another only where that was lost before it.
+                // Congestion made the edge send ACKs. The sender retransmits the first missing
+                // segment, so the cause is another only where that was lost before it.
                 let congested = first.get(&(events[row], "congestion")).expect("one by congestion");
                 match first.get(&(events[row], "contention")) {
                     Some(contended) if contended < congested => {

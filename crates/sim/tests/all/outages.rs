@@ -1,5 +1,5 @@
-//! Losses in spells on a clock: of bursts each way, and on access links. What is lost is worked out
-//! again from the times in the tables.
+//! Losses in spells on a clock: of bursts in each direction, and on access links. The losses are
+//! computed again from the times in the tables.
 
 use burstlab_sim::{Output, Trace};
 use proptest::prelude::*;

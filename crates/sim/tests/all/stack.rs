@@ -73,7 +73,7 @@ fn a_connection_that_is_dead_is_named_and_no_longer_run_is_advised() {
     assert!(warnings.contains("flow 0: data wait at the end"), "{warnings}");
     assert!(warnings.contains("no timer is set") && warnings.contains("the stack"), "{warnings}");
     assert!(!warnings.contains("write run.drain"), "{warnings}");
-    // What a longer run would end is told as before.
+    // The reason that would end a longer run is reported as before.
     scenario["flows"][1]["bytes"] = json!("300 MB");
     let warnings = run(&scenario, Trace::default()).summary.warnings.join("\n");
     assert!(warnings.contains("no timer is set"), "{warnings}");
@@ -90,10 +90,10 @@ fn the_ledger_has_a_row_for_each_lost_burst() {
     let kinds = labels(bursts, "direction").into_iter().zip(labels(bursts, "cause"));
     let lost = numbers.zip(kinds).filter(|(_, kind)| kind.0 == "data" && kind.1 != "none");
     let lost: BTreeSet<u64> = lost.map(|(number, _)| number).collect();
-    let told: BTreeSet<u64> =
+    let explained: BTreeSet<u64> =
         integers(table(&output, "ledger_losses"), "burst").into_iter().collect();
-    assert!(lost.len() > 10, "there is something to tell: {lost:?}");
-    assert_eq!(lost, told);
+    assert!(lost.len() > 10, "there is something to explain: {lost:?}");
+    assert_eq!(lost, explained);
     let (ledger, flow) = (table(&output, "ledger"), &output.summary.flows[0]);
     let kinds = labels(ledger, "kind");
     let count = |kind: &str| kinds.iter().filter(|&&one| one == kind).count() as u64;

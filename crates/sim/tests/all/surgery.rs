@@ -155,8 +155,8 @@ fn in_a_mesh_nobody_is_in_the_way_of_a_spared_burst_or_has_it_in_theirs() {
             let row = integers(bursts, "burst").iter().position(|&one| one == burst);
             let fate = integers(bursts, "fate")[row.expect("it is in the trace")];
             assert!(fate != 2, "{contention:?}: {burst} is lost all the same");
-            // What happens before its loss is the same, and so is what everybody else meets with
-            // who is under way then: their lines of the trace are equal up to that instant.
+            // Events before its loss are the same. So is all that concerns other bursts and those
+            // in flight then: their lines of the trace are equal up to that instant.
             let again = operated(
                 &spared,
                 &json!([
@@ -251,8 +251,8 @@ fn a_trace_from_where_they_part_is_the_end_of_a_whole_one() {
         let column = if name == "bursts" { "closed_ps" } else { "t_ps" };
         let (part, all) = (integers(part, column), integers(all, column));
         assert!(part.len() > 50 && part.len() < all.len(), "{name}");
-        // A host may be ahead of the clock where they part: what it did by then has no row. It is
-        // never ahead of what another burst may change, which takes the shortest way at least.
+        // A host may be ahead of the clock where they part: its work by then has no row. It is
+        // never ahead of an effect of another burst, which takes the shortest path at least.
         let from = parted + AHEAD_PS;
         let late =
             |times: &[u64]| times.iter().copied().filter(|&at| at > from).collect::<Vec<_>>();
@@ -299,7 +299,7 @@ fn a_run_that_ends_with_a_burst_is_stored_and_parts() {
 
 #[test]
 fn a_burst_that_is_killed_on_its_last_fibre_is_in_nobodys_way_there() {
-    // Node 2 is the only one with another way to the last fibre.
+    // Node 2 is the only one with another path to the last fibre.
     let plain = json!({
         "network": {"topology": "line", "nodes": 3, "link_rate": "50 Mb/s", "wavelengths": 1},
         "signalling": {"guard": "300 us"},

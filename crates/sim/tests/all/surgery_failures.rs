@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::runs::columns::{integers, table};
 use crate::runs::{ALL, merged, run, summary};
 
-/// Bursts that are in nobody's way, and have one hop behind them when the fibre goes down, or two,
-/// or are still at their ingress.
+/// Bursts that block no other, and have one hop behind them when the fibre goes down, or two, or
+/// are still at their ingress.
 fn line(protocol: &str, port: &str) -> Value {
     json!({
         "network": {"topology": "line", "nodes": 4, "wavelengths": 64, "link_delay": "1 ms"},

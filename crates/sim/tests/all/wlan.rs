@@ -63,16 +63,16 @@ fn residual_loss_is_the_error_to_the_power_of_the_limit() {
         scenario["flows"] = json!([{"count": 2}]);
         scenario["run"]["duration"] = json!("200 s");
         let summary = summary(&scenario, 3);
-        let ways = [&summary.wlan[0].down, &summary.wlan[0].up];
-        for way in ways {
-            let ended = (way.delivered + way.retry_dropped + way.residual_lost) as f64;
+        let directions = [&summary.wlan[0].down, &summary.wlan[0].up];
+        for one in directions {
+            let ended = (one.delivered + one.retry_dropped + one.residual_lost) as f64;
             // Collisions make some tries fail besides.
-            let met = way.collisions as f64 / way.data_frames as f64;
+            let met = one.collisions as f64 / one.data_frames as f64;
             let tries = scenario["wlan"][0]["short_retries"].as_i64().unwrap_or(7) as i32;
             let try_fails = 1.0 - (1.0 - error) * (1.0 - met);
             let expected = if error > 0.0 { try_fails.powi(tries) } else { residual };
             let band = 3.3 * (expected * (1.0 - expected) / ended).sqrt() + 0.1 * expected;
-            let ratio = way.residual_loss_ratio;
+            let ratio = one.residual_loss_ratio;
             assert!((ratio - expected).abs() < band, "{wlan}: {ratio:.5}, not {expected:.5}");
             assert!(ended > 1000.0, "{wlan}");
         }
@@ -96,8 +96,8 @@ fn losses_on_the_air_are_known_by_their_cause() {
     assert!(count(ledger, "cause", "wireless") > 0 && count(ledger, "cause", "wireless-queue") > 0);
 }
 
-/// What was lost on the air before the optical network was not in it, and what was lost behind it
-/// was: totals of packets that crossed it tell the two apart.
+/// Packets lost on the air before the optical network were not in it, and those lost behind it
+/// were: totals of packets that crossed it distinguish the two.
 #[test]
 fn losses_before_the_network_and_behind_it_are_told_apart() {
     let rules = json!({"loss": "frame-error", "probability": 0.3, "short_retries": 2});
@@ -255,12 +255,12 @@ fn any_mesh() -> impl Strategy<Value = Value> {
 /// have no row in the trace.
 fn any_slots() -> impl Strategy<Value = Value> {
     (any_mesh(), 0u32..20, any::<bool>(), any::<bool>()).prop_map(
-        |(mut scenario, buffer, way, cut)| {
+        |(mut scenario, buffer, free, cut)| {
             let table = scenario.as_object_mut().expect("a table");
             for bursts in ["edge", "signalling"] {
                 table.remove(bursts);
             }
-            let acks = if way { "free" } else { "slotted" };
+            let acks = if free { "free" } else { "slotted" };
             scenario["ops"] = json!({"buffer": buffer, "acks": acks});
             if cut {
                 scenario["ops"]["dlcc"] = json!({"acks": false});
@@ -286,9 +286,9 @@ proptest! {
         prop_assert_eq!(c.bursts_sent, c.bursts_delivered + c.bursts_lost + c.bursts_in_flight);
         prop_assert!(c.packets_crossed <= c.packets_sent);
         prop_assert_eq!(summary.wlan.len(), scenario["wlan"].as_array().map_or(0, Vec::len));
-        let kept = |way: &WlanWay| {
-            let lost = way.retry_dropped + way.residual_lost + way.queue_dropped;
-            way.delivered + lost + way.in_flight == way.offered && way.given_up >= way.retry_dropped
+        let kept = |one: &WlanWay| {
+            let lost = one.retry_dropped + one.residual_lost + one.queue_dropped;
+            one.delivered + lost + one.in_flight == one.offered && one.given_up >= one.retry_dropped
         };
         prop_assert!(summary.wlan.iter().all(|cell| kept(&cell.down) && kept(&cell.up)));
     }
@@ -306,8 +306,8 @@ proptest! {
         let (packets, c) = (&traced.tables[0], &traced.summary.counters);
         prop_assert_eq!(count(packets, "fate", "lost"), c.packets_lost + c.acks_lost);
         let cells = traced.summary.wlan.iter().flat_map(|cell| [&cell.down, &cell.up]);
-        let on_air: u64 = cells.clone().map(|way| way.retry_dropped + way.residual_lost).sum();
-        let queues: u64 = cells.map(|way| way.queue_dropped).sum();
+        let on_air: u64 = cells.clone().map(|one| one.retry_dropped + one.residual_lost).sum();
+        let queues: u64 = cells.map(|one| one.queue_dropped).sum();
         prop_assert_eq!(count(packets, "cause", "wireless"), on_air);
         prop_assert_eq!(count(packets, "cause", "wireless-queue"), queues);
     }

@@ -1,4 +1,4 @@
-//! What every run keeps, whatever the scenario: conservation, causality, determinism.
+//! Properties of every run, whatever the scenario: conservation, causality, determinism.
 
 use burstlab_sim::{FLOWS_WHEN_STOPPED, Monitor, Output, Piece, Trace};
 use proptest::prelude::*;
@@ -167,12 +167,12 @@ proptest! {
         }
         if scenario["core"]["forwarding"] == "cut-through" {
             let directions = codes(bursts, "direction");
-            for way in [0, 1] {
+            for direction in [0, 1] {
                 // 10 Gb/s: a byte takes 800 ps. Bursts that are lost at a core node leave as well.
                 let mut free_at = 0;
                 let order = wide(bursts, "burst");
                 let mut rows: Vec<usize> =
-                    (0..directions.len()).filter(|&row| directions[row] == way).collect();
+                    (0..directions.len()).filter(|&row| directions[row] == direction).collect();
                 rows.sort_by_key(|&row| order[row]);
                 for row in rows {
                     let departed = wide(bursts, "departed_ps")[row];
@@ -229,7 +229,7 @@ fn a_long_run_holds_what_may_change_and_a_few_chunks_of_each_table() {
     let (few, many) = (rows(60), rows(1200));
     assert!(few.0 > 3_000 && many.0 > 40_000, "{few:?} {many:?}");
     // Three windows and their ACKs, twice; three chunks of packets, one of each of four other
-    // tables; what a slice adds.
+    // tables; the rows of a slice.
     let bound = 2 * 3 * 2 * 40 + 7 * u64::from(chunk) + 300;
     assert!(many.1 < bound, "{} rows were held, more than {bound}", many.1);
 }
@@ -336,6 +336,10 @@ fn of_a_run_that_is_stopped_the_first_flows_are_told_and_all_are_in_the_totals()
     assert_eq!((&brief.counters, &brief.fingerprint), (&whole.counters, &whole.fingerprint));
     assert!(whole.counters.packets_sent > count, "{:?}", whole.counters);
     assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
-    let told = format!("the first {FLOWS_WHEN_STOPPED} of {count} flows are told");
-    assert!(brief.warnings.len() == 1 && brief.warnings[0].contains(&told), "{:?}", brief.warnings);
+    let words = format!("the first {FLOWS_WHEN_STOPPED} of {count} flows have numbers here");
+    assert!(
+        brief.warnings.len() == 1 && brief.warnings[0].contains(&words),
+        "{:?}",
+        brief.warnings
+    );
 }

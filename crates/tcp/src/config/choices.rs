@@ -30,10 +30,10 @@ choices! {
         NewReno,
         /// Recovery by selective acknowledgements (RFC 2018, RFC 6675).
         Sack,
-        /// Retransmission of what is overdue by a fine clock (Brakmo and Peterson 1995).
+        /// Retransmission of overdue segments by a fine clock (Brakmo and Peterson 1995).
         Vegas,
         /// As Linux 6.12: losses found by time and by probes (RFC 8985), proportional rate
-        /// reduction (RFC 6937), and what was for nothing taken back (RFC 5682, 3708).
+        /// reduction (RFC 6937), and needless reductions undone (RFC 5682, 3708).
         Linux,
     }
 
@@ -54,7 +54,7 @@ choices! {
         /// By the largest rate of delivery and the shortest round trip, paced (version 1 of
         /// Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016).
         Bbr,
-        /// As `"bbr"`, with bounds that losses set to what may be in flight (version 3,
+        /// As `"bbr"`, with bounds that losses set to the segments in flight (version 3,
         /// draft-ietf-ccwg-bbr-06).
         Bbr3,
     }
@@ -99,7 +99,7 @@ choices! {
         Integer,
     }
 
-    /// Half of what becomes the slow-start threshold.
+    /// The quantity whose half becomes the slow-start threshold.
     SsthreshBasis {
         /// The smaller of cwnd and the receiver's window.
         Window,
@@ -135,7 +135,7 @@ choices! {
         SlowButSteady,
     }
 
-    /// How SACK recovery decides what to send.
+    /// How SACK recovery chooses the segment to send.
     SackRecovery {
         /// A count of segments in the pipe, as ns-2's Sack1.
         Ns2,
@@ -213,7 +213,7 @@ choices! {
     BnakPartial {
         /// Taken for true.
         TrueTimeout,
-        /// Taken for false if the NAK covers what is outstanding now.
+        /// False if the NAK covers all segments that are outstanding now.
         Recheck,
     }
 }

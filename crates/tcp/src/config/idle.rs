@@ -1,8 +1,8 @@
-//! Parameters that an endpoint never looks at, because of what others of them choose.
+//! Parameters that an endpoint never reads, because of the choice that another parameter makes.
 
 use super::{BackMode, Config, Detector, RtoEstimator, SsthreshBasis, Variant, WindowLaw};
 
-/// Parameters, whether an endpoint looks at them, and what lets it.
+/// Parameters, whether an endpoint reads them, and the choice that lets it.
 type Rule = (&'static [&'static str], fn(&Config) -> bool, &'static str);
 
 const RULES: &[Rule] = &[

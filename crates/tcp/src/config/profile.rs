@@ -182,7 +182,7 @@ fn ns2_of_2003(given: &Overrides) -> Config {
     }
 }
 
-/// The RFCs, with what they leave open as in ns-2.35.
+/// The RFCs; questions that they leave open are answered as in ns-2.35.
 fn rfc(given: &Overrides) -> Config {
     let open = ns2(given);
     let window = given.window.unwrap_or(64);

@@ -1,4 +1,4 @@
-//! An ACK: as it arrives, and what it turned out to say.
+//! An ACK: as it arrives, and the facts that it turned out to report.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub(crate) struct AckFacts {
     pub(super) again_acked: bool,
     /// It reported segments.
     pub(super) sacked: bool,
-    /// It acknowledged or reported what was sent once, before the last reduction.
+    /// It acknowledged or reported a segment that was sent once, before the last reduction.
     pub(super) original: bool,
     pub(super) ece: bool,
     /// Something arrived twice, and that was the probe.

@@ -61,6 +61,7 @@ impl Linux {
                 break;
             }
             let Some(options) = wires.carried(next) else { break };
+            // `tcp_clean_rtx_queue`.
             let Some(plain) = self.queue.take_plain(next) else { break };
             wires.hear(at, next);
             self.take_fast(now, &options, &plain);
@@ -91,6 +92,7 @@ impl Linux {
     /// The options of an ACK, and the segments that it acknowledges.
     #[inline(always)]
     fn take_fast(&mut self, now: Reading, options: &AckOptions, plain: &Plain) {
+        // RFC 7323 section 3 (`tcp_rtt_tsopt_us`).
         self.peer.take_stamp(options.stamp);
         self.peer.take_echo(Some(u64::from(options.echo)));
         self.repair.note_progress();
@@ -98,6 +100,7 @@ impl Linux {
         self.application.take_window(&mut self.peer, window, self.queue.next());
         self.path.rate_mut().take_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
+        // `tcp_rtt_estimator`.
         self.path.round_trip_mut().measure(
             now.us - plain.first_at,
             rtt,
@@ -110,8 +113,8 @@ impl Linux {
         self.path.grow(plain.count, &context);
     }
 
-    /// Sets the timer for the ACK, and sends what it lets go behind the `others` that are
-    /// outstanding.
+    /// Sets the timer for the ACK, and sends the segments that it releases behind the `others` that
+    /// are outstanding.
     #[inline(always)]
     fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
@@ -120,8 +123,10 @@ impl Linux {
             let outstanding = others + sent;
             let limited = outstanding >= self.path.cwnd();
             if sent > 0 || limited {
+                // `tcp_cwnd_validate`.
                 validate(self, now.tick, outstanding, limited);
             }
+            // The timer of a tail loss probe (RFC 8985 section 7).
             let (repair, mut site) = self.site(now);
             match sent {
                 0 => _ = repair.schedule_probe(&mut site, true),
@@ -129,6 +134,7 @@ impl Linux {
             }
             return;
         }
+        // The timer of a tail loss probe, else of the time-out (`tcp_rearm_rto`).
         let (repair, mut site) = self.site(now);
         if !repair.schedule_probe(&mut site, true) {
             site.rearm();
@@ -138,7 +144,7 @@ impl Linux {
         }
     }
 
-    /// Whether what goes out goes segment by segment, when the window allows.
+    /// Whether new data leave segment by segment, as soon as the window allows.
     #[inline]
     pub(super) fn sends_freely(&self) -> bool {
         self.path.pace().is_off()

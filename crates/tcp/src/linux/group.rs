@@ -7,7 +7,7 @@ use super::{Linux, Stage};
 
 impl Linux {
     /// Bytes of the next group, if one may go: of at most `quota` segments, where `group` is the
-    /// most at all; 0: a FIN alone. `limited`: the congestion window is what keeps it.
+    /// most at all; 0: a FIN alone. `limited`: the congestion window keeps it back.
     pub(super) fn next_group(
         &mut self,
         now: Reading,

@@ -1,4 +1,4 @@
-//! The course of an ACK, from what it reports to what it lets go.
+//! The course of an ACK, from its reports to the segments that it releases.
 
 use super::ack_facts::{AckFacts, Arrival, Delivery};
 use super::clock::Reading;
@@ -59,7 +59,7 @@ impl Linux {
         self.send_repairs(now, rexmit, out);
     }
 
-    /// An ACK that was overtaken: only what it reports counts.
+    /// An ACK that was overtaken: only its SACK blocks count.
     pub(super) fn on_old_ack(&mut self, now: Reading, ack: &Arrival, out: &mut Vec<Transmission>) {
         if ack.blocks.is_empty() || !self.options.sack {
             return;

@@ -1,4 +1,5 @@
-//! The numbers that a kernel reports of a connection (`tcp_info`, and what of it is logged).
+//! The numbers that a kernel reports of a connection (`tcp_info`, and the part of it that is
+//! logged).
 
 use super::{Linux, Stage};
 

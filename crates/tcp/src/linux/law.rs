@@ -1,5 +1,5 @@
-//! The window laws as Linux has them: what an ACK of new data makes of the window, and what is
-//! left of it after a loss. A law sends nothing and repairs nothing.
+//! The window laws as Linux has them: the effects of an ACK of new data and of a loss on the
+//! window. A law sends nothing and repairs nothing.
 
 mod bbr;
 mod bbr3;
@@ -80,7 +80,7 @@ impl LinuxLaw {
         matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 
-    /// Whether a window that is not made use of stays as it is: what limits is the rate.
+    /// Whether an unused window keeps its size, because the rate is the limit.
     pub(crate) fn keeps_unused_window(&self) -> bool {
         match self {
             Self::Foreign(foreign) => foreign.law.paces(),

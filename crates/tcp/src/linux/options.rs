@@ -48,19 +48,20 @@ pub struct LinuxOptions {
     pub slow_start: SlowStart,
     /// Number that gives the phase of BBR's gain cycle, 0 to 6.
     pub bbr_phase: u8,
-    /// Whether the receiver reports what arrived out of order.
+    /// Whether the receiver reports segments that arrived out of order.
     pub sack: bool,
     /// Whether ACKs echo time stamps.
     pub timestamps: bool,
     /// Whether losses are found by time (RFC 8985), else by counting (RFC 6675).
     pub rack: bool,
-    /// Whether what arrives twice widens RACK's reordering window (`tcp_recovery` without bit 2).
+    /// Whether segments that arrive twice widen RACK's reordering window (`tcp_recovery` without
+    /// bit 2).
     pub rack_adapts: bool,
     /// Whether RACK waits no longer once enough segments are reported (without bit 4).
     pub rack_counts: bool,
     /// Whether the end of a flight is probed (RFC 8985 section 7).
     pub tlp: bool,
-    /// Whether a time-out may turn out to be spurious by what arrives (RFC 5682).
+    /// Whether ACKs may show that a time-out was spurious (RFC 5682).
     pub frto: bool,
     /// Whether marks are echoed (RFC 3168).
     pub ecn: bool,

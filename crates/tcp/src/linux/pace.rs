@@ -1,4 +1,4 @@
-//! Pacing: what goes out leaves at a rate, not all at once.
+//! Pacing: segments leave at a rate, not all at once.
 
 use serde::{Deserialize, Serialize};
 

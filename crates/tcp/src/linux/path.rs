@@ -301,7 +301,7 @@ impl Path {
     }
 
     /// The application has nothing more to send than what is in the queue: where the window does
-    /// not limit the connection, that is what does.
+    /// not limit the connection, the application does.
     pub(super) fn note_idleness(&mut self, queue: &Queue) {
         let flight = queue.in_flight();
         if flight < self.window.cwnd && !queue.has_unrepaired() {
@@ -360,8 +360,8 @@ impl Path {
 
 /// Whether the window is in use (RFC 2861; `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 impl Path {
-    /// So many segments are `outstanding` in all; `limited`: the window is what keeps others.
-    /// Returns whether less than the window was used for a time-out, which is to shrink it.
+    /// So many segments are `outstanding` in all; `limited`: the window keeps others back. Returns
+    /// whether less than the window was used for a time-out, which is to shrink it.
     #[inline(always)]
     pub(super) fn validate(
         &mut self,
@@ -386,7 +386,7 @@ impl Path {
         late && self.restarts && !self.law.keeps_unused_window()
     }
 
-    /// For a time-out less than the window was used; `free`: nothing else is what limits it.
+    /// The window was not fully used during a time-out; `free`: nothing else limits the connection.
     pub(super) fn shrink_unused(&mut self, tick: u64, free: bool) {
         let window = &mut self.window;
         if free {

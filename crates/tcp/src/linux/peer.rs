@@ -59,7 +59,7 @@ impl Peer {
         self.widest_segments = self.widest / mss;
     }
 
-    /// The connection is open: what was known of the widest window is forgotten.
+    /// The connection is open: the widest window so far is forgotten.
     pub(super) fn forget_widest(&mut self) {
         (self.widest, self.widest_segments) = (0, 0);
     }

@@ -33,7 +33,7 @@ impl Linux {
     fn send_part(&mut self, now: Reading, out: &mut Vec<Transmission>) -> bool {
         if !self.application.is_grouped() {
             self.application.go_by_bytes(self.queue.next());
-            // The window has no room for a segment of it: what is written waits.
+            // The window has no room for a segment of it: the written data wait.
             self.write_more(now.now, out);
         }
         let Some(bytes) = self.application.unsent().head_bytes() else { return false };

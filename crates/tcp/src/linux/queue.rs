@@ -1,5 +1,5 @@
-//! The retransmission queue: what was sent and is not acknowledged, the scoreboard of what is
-//! reported, lost and sent again of it, and how many segments there were of each.
+//! The retransmission queue: segments that were sent and are not acknowledged, the scoreboard of
+//! what is reported, lost and sent again of it, and how many segments there were of each.
 
 mod list;
 mod segment;
@@ -210,13 +210,13 @@ impl Queue {
         if self.sacked == 0 { self.acked } else { self.sack_high.max(self.acked) }
     }
 
-    /// Whether what is reported is more than so many segments above what is acknowledged
+    /// Whether SACK reports reach more than so many segments above the cumulative ACK
     /// (`tcp_force_fast_retransmit`).
     pub(super) fn is_reported_beyond(&self, segments: u32) -> bool {
         self.highest_sacked() > self.acked + u64::from(segments)
     }
 
-    /// Blocks come: where none is known yet, what is reported begins anew.
+    /// Blocks come: where none is known yet, the reports begin anew.
     pub(super) fn begin_reports(&mut self) {
         if self.sacked == 0 {
             self.sack_high = self.acked;
@@ -252,7 +252,7 @@ impl Queue {
         self.sacked += 1;
     }
 
-    /// Segment `seq` is in a block, or in one of what arrived twice.
+    /// Segment `seq` is in a block, or in one of segments that arrived twice.
     pub(super) fn end_report(&mut self, seq: u64, duplicate: bool) {
         let sent = self.get(seq);
         if duplicate && sent.is(AGAIN) {

@@ -53,7 +53,7 @@ pub(crate) struct Rate {
     /// When data were last delivered, and when the last segment delivered was sent.
     pub(crate) delivered_at: u64,
     first_sent: u64,
-    /// Until more than this is delivered, the application was what limited the rate; 0: it was not.
+    /// Until more than this is delivered, the application limited the rate; 0: it did not.
     idle_until: u64,
 }
 
@@ -98,7 +98,7 @@ impl Rate {
         Stamp { delivered: Some(delivered), at, first, idle, flight, lost }
     }
 
-    /// Whether the application is what limits the rate.
+    /// Whether the application limits the rate.
     pub(crate) fn is_idle(&self) -> bool {
         self.idle_until > 0
     }

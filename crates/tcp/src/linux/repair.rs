@@ -253,7 +253,7 @@ impl Repair {
         self.timeouts_ever += u64::from(again);
     }
 
-    /// Whether the SYN went again for nothing, since the first is what the ACK echoes.
+    /// Whether the SYN was retransmitted needlessly, since the ACK echoes the first one.
     pub(super) fn take_call(&mut self, echo: Option<u64>) -> bool {
         echo.is_some() && echo == self.undo.forget_repairs()
     }

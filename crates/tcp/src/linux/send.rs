@@ -27,7 +27,7 @@ pub(crate) enum Push {
 pub(super) fn validate(own: &mut Linux, tick: u64, outstanding: u32, limited: bool) {
     let place = (own.queue.acked(), own.queue.next());
     if own.path.validate(tick, place, outstanding, limited) {
-        // An application that waits for room to write is not what limits the connection.
+        // An application that waits for room to write does not limit the connection.
         let free = own.repair.stage() == Stage::Open && !own.application.waits();
         own.path.shrink_unused(tick, free);
     }
@@ -82,7 +82,7 @@ impl Linux {
         }
     }
 
-    /// So many segments went; `limited`: the window is what keeps others.
+    /// So many segments went; `limited`: the window keeps others back.
     #[inline]
     pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
         let limited = limited || self.queue.in_flight() >= self.path.cwnd();
@@ -162,7 +162,7 @@ impl Linux {
         true
     }
 
-    /// Sends again what is lost, as far as the window allows.
+    /// Retransmits lost segments, as far as the window allows.
     pub(super) fn send_lost(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         let (mut first, mut group, most) =
             (false, (0, 0), self.path.group_size(self.application.full()));
@@ -273,7 +273,7 @@ impl Linux {
         self.send_lost(now, out);
     }
 
-    /// Sends what may go, if there is anything.
+    /// Sends segments that may go, if there are any.
     pub(super) fn push(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         if self.has_data() {
             self.write(now, Push::All, out);

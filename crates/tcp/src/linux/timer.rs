@@ -75,7 +75,7 @@ impl LinuxTimer {
         self.clock.at(self.clock.fires(at, expires))
     }
 
-    /// Returns what it was for if it is due.
+    /// Returns its purpose if it is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<Purpose> {
         if self.fires(self.set?) > now {
             return None;

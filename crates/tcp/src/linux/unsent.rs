@@ -1,4 +1,4 @@
-//! The send buffer, and how what the application writes is put into groups of segments.
+//! The send buffer, and the division of the written data into groups of segments.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ const SEGMENT_ROOM: (u64, u64) = (512, 256);
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Group {
     bytes: u64,
-    /// Whether the receiver is to hand over what it has (PSH) once the group has arrived.
+    /// Whether the receiver is to hand over its data (PSH) once the group has arrived.
     pushes: bool,
     /// Whether nothing is to be added: it ends a record.
     sealed: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Unsent {
     pushed: u64,
     /// Without grouping: where pushes end that were not sent.
     pushes: VecDeque<u64>,
-    /// Size of the buffer, and up to what it grows.
+    /// Size of the buffer, and the largest size to which it grows.
     size: u64,
     most: u64,
 }

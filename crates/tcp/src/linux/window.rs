@@ -68,7 +68,7 @@ impl LinuxWindow {
         self.is_limit || (self.in_slow_start() && self.cwnd < 2 * self.most)
     }
 
-    /// Slow start by `acked` segments up to the threshold; returns what is left of them.
+    /// Slow start by `acked` segments up to the threshold; returns the rest of them.
     pub(crate) fn slow_start(&mut self, acked: u32) -> u32 {
         let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let left = acked - (cwnd - self.cwnd);

@@ -13,7 +13,7 @@ use crate::segment::{Outlet, Transmission};
 pub enum CallEnds {
     /// The receiver may wait for more (`MSG_MORE`).
     More,
-    /// The receiver is to hand over what it has.
+    /// The receiver is to hand over its data.
     Pushed,
     /// It is, and nothing is to be added to the last segment (`MSG_EOR`).
     Record,
@@ -27,7 +27,7 @@ impl Linux {
         self.application.offer(bytes, self.queue.next());
     }
 
-    /// The application writes what there is room for, and what the window allows goes out.
+    /// The application writes as much as there is room for, and data within the window are sent.
     pub fn write_more(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let now = self.clock.read(now);
         if self.application.is_done() {
@@ -51,7 +51,7 @@ impl Linux {
         if self.application.is_done() {
             self.application.rest();
         } else if self.has_data() && !self.queue.is_empty() {
-            // It is the window, not what was written, that keeps back what is there.
+            // The window, not a lack of data, keeps the rest back.
             self.application.write_single(&self.queue, &self.peer);
         } else {
             self.end_idleness(now);

@@ -275,6 +275,7 @@ impl Answers {
         }
         self.lengths.shorten(seq, bytes);
         self.measure_round_trip(now.tick, options.echo, bytes);
+        // `tcp_event_data_recv`, with `tcp_measure_rcv_mss` and `tcp_grow_window`.
         self.delay.schedule();
         self.window.learn_size(bytes, self.delay.size());
         self.delay.note(bytes, options.flags.push);
@@ -283,12 +284,14 @@ impl Answers {
         if bytes >= GROWS && self.window.grow(1) {
             self.delay.send_next_ack_at_once();
         }
+        // `__tcp_ack_snd_check`: two full segments (RFC 5681 section 4.2), else the delay decides.
         let offer = self.is_two(next).then(|| self.window.offer(1));
         let two = offer.is_some_and(|offer| self.window.is_as_wide(offer));
         if two || self.delay.decide_in_order(now.tick) {
             let offer = offer.unwrap_or_else(|| self.window.offer(1));
             answer(at, next, &self.ack_options(now.tick, next, offer));
         }
+        // The application reads (`__tcp_cleanup_rbuf`).
         self.window.read(now.us, bytes, bytes);
         if self.delay.ends_with_a_push(false) || self.is_due(next) {
             let offer = self.window.offer(0);

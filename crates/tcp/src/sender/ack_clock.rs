@@ -1,5 +1,12 @@
-//! ACKs of a run that let new segments go, one after the other: what each of them changes is held
-//! apart from the rest of the sender, so that a loop over them keeps it at hand.
+//! The fast path of the classic sender: a run of ACKs, each of which releases new segments.
+//!
+//! `Classic::begin_run` checks that nothing is being repaired, and that each ACK is new, has no
+//! SACK blocks and covers segments sent before the run. Such an ACK changes only the window, the
+//! timer and the next segment. These are copied to an `AckClock`, so that the loop over the ACKs
+//! works on local values, and written back at the end. ACKs that do more are `rare`: that of the
+//! timed segment, that of all segments sent, or any ACK where the law needs more than ACKs. The
+//! sender itself takes those. The first ACK that does not come before the timer ends the run. Tests
+//! compare a run with ACKs that come alone.
 
 use std::ops::Range;
 
@@ -104,7 +111,7 @@ impl AckClock {
         segments
     }
 
-    /// The sender is as it is after the ACKs so far; all but what they acknowledge.
+    /// Writes the state after the ACKs so far back to the sender, except the acknowledged segments.
     #[inline]
     fn hand_back(&self, sender: &mut Classic) {
         let flow = &mut sender.flow;

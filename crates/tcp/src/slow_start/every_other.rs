@@ -28,7 +28,7 @@ impl EveryOther {
     pub(crate) fn on_round(&mut self, course: &mut Course, round: &Round) {
         self.grows = !self.grows;
         if self.grows && round.queued > self.gamma {
-            // Enough: what the last doubling added is given back in part.
+            // Enough: a part of the last doubling is given back.
             course.cwnd = (course.cwnd - course.cwnd / 8.0).max(2.0);
             course.ssthresh = SSTHRESH_MIN;
             course.each_ack = 0.0;

@@ -23,7 +23,7 @@ bound, no end, no such part, or a field that its choice needs.
 ## The stored scenario
 
 `burstlab check --resolve`, `bl.resolve` and the file `scenario.toml` of a result have every field
-that the scenario uses, with the value that held. What is stored resolves to itself, and a run of it
+that the scenario uses, with the value that held. The stored form resolves to itself, and its run
 gives the same numbers. Three kinds of fields are left out:
 
 - A field without effect: of another topology (`[core]` of a path, except `forwarding`), of another

@@ -1,4 +1,5 @@
-//! The scenario as its JSON schema tells it: sections with fields, choices, and unions of sections.
+//! The scenario as its JSON schema describes it: sections with fields, choices, and unions of
+//! sections.
 //!
 //! Reads what schemars writes for serde types (draft 2020-12): structs, options, lists, maps,
 //! tuples, and enums of all four kinds. A part that is not understood is an error with its place,
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
         Ok(own)
     }
 
-    /// What a value is. `name` is for a part without one of its own, `at` for messages.
+    /// The kind of a value. `name` is for a part without one of its own, `at` for messages.
     fn kind(
         &mut self,
         value: &'a Value,
@@ -325,7 +326,7 @@ impl<'a> Reader<'a> {
         Some(values)
     }
 
-    /// What `$ref` points to.
+    /// The target of `$ref`.
     fn referred(&self, schema: &'a Object) -> Result<Option<(&'a str, &'a Object)>, String> {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Ok(None) };
         let name = reference.strip_prefix("#/$defs/");

@@ -54,7 +54,7 @@ fn section(section: &Section) -> Result<String, String> {
     Ok(out)
 }
 
-/// What stands for a field: it may be null, or absent.
+/// The value of a field: it may be null, or absent.
 fn value(field: &Field, section: &str) -> Result<String, String> {
     let kind = kind(&field.kind).ok_or_else(|| {
         format!("{section}.{}: {:?} has no form in a summary", field.name, field.kind)

@@ -27,7 +27,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("bench", &["units", "kernel", "tcp", "optical", "sim"]),
 ];
 
-/// Arrows that tests alone may use, beside those above.
+/// Arrows that tests alone may use, in addition to those above.
 const TEST_ARROWS: [(&str, &[&str]); 0] = [];
 
 /// Outside crates with a single user, so that the rest builds and tests without them.

@@ -11,7 +11,7 @@ use crate::tree::Tree;
 
 /// A file, by its place in the crate: `["world", "core"]`; the top is empty.
 type Module = Vec<String>;
-/// What a module exports of others: by name, the module that has it.
+/// The names that a module exports from others, each with the module that has it.
 type Exports = BTreeMap<Module, BTreeMap<String, Module>>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
@@ -162,7 +162,7 @@ fn written(text: &str) -> Vec<String> {
     found
 }
 
-/// What is reached from a file by one arrow or more.
+/// The modules that a file reaches by one arrow or more.
 fn reached(arrows: &Arrows, from: &Module) -> BTreeSet<Module> {
     let mut found = BTreeSet::new();
     let mut next: Vec<&Module> = arrows[from].iter().collect();

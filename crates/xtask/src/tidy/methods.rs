@@ -27,7 +27,7 @@ fn implemented(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("impl").filter(|rest| rest.starts_with([' ', '<']))?;
     let (mut depth, mut end) = (0_usize, 0);
     if rest.starts_with('<') {
-        // What stands between the brackets may have brackets itself, or the arrow of a function.
+        // The text between the brackets may have brackets itself, or the arrow of a function.
         for (index, letter) in rest.char_indices() {
             match letter {
                 '<' => depth += 1,

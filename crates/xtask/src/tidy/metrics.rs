@@ -9,7 +9,7 @@ use crate::tree::Tree;
 
 const PAGE: &str = "docs/reference/metrics.md";
 
-/// What comes from here on is made in Python, and its tests compare it.
+/// Numbers from here on are made in Python, and its tests compare them.
 const REST: &str = "## Made in Python";
 
 /// Name, unit, definition, what it counts, over which time.

@@ -81,7 +81,7 @@ fn arrows<'a>(tree: &Tree, modules: &'a BTreeMap<String, &str>) -> Imports<'a> {
     arrows
 }
 
-/// What `burstlab` offers, with the module of each name: lines `from MODULE import NAME as NAME`.
+/// The names that `burstlab` offers, with their modules: lines `from MODULE import NAME as NAME`.
 fn homes(tree: &Tree) -> BTreeMap<String, String> {
     let text = tree.get("python/burstlab/__init__.pyi").unwrap_or("");
     let mut found = BTreeMap::new();

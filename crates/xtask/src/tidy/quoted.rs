@@ -1,5 +1,5 @@
-//! What the pages put in back-ticks is in the source: functions, `Type::method`, names with an
-//! underscore, and paths of files. So a page does not speak of what was renamed.
+//! Text in back-ticks on the pages is in the source: functions, `Type::method`, names with an
+//! underscore, and paths of files. So a page does not speak of a renamed part.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn is_page(path: &str) -> bool {
     top || path.starts_with("docs/") && path.ends_with(".md")
 }
 
-/// What stands in back-ticks outside of blocks of code, with its line.
+/// Text in back-ticks outside of blocks of code, with its line.
 fn quoted(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut in_block = false;

@@ -15,7 +15,7 @@ type Sizes = BTreeMap<String, usize>;
 /// Sizes in the tree, each with the line where to look.
 pub(crate) type Measured = BTreeMap<String, (usize, usize)>;
 
-/// What was measured in the tree.
+/// The measures of the tree.
 #[derive(Default)]
 pub(crate) struct Measures {
     pub(crate) files: Measured,
@@ -26,7 +26,7 @@ pub(crate) struct Measures {
     pub(crate) dialect: Measured,
 }
 
-/// What is excused.
+/// The excused sizes.
 #[derive(Default)]
 pub(crate) struct Ratchet {
     files: Sizes,

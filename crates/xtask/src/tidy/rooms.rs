@@ -1,11 +1,11 @@
 //! The rooms of a world: hosts know no optics, the core knows no TCP, links know neither, and none
-//! of them the loop. They share what stands beside it: packets, events, the clock.
+//! of them the loop. They share the modules next to it: packets, events, the clock.
 
 use crate::tree::Tree;
 
 const WORLD: &str = "crates/sim/src/world/";
 const ROOMS: [&str; 3] = ["hosts", "access", "core"];
-/// What every room may use of the world.
+/// Modules of the world that every room may use.
 const SHARED: [&str; 9] = [
     "ahead::policy",
     "context",
@@ -17,12 +17,12 @@ const SHARED: [&str; 9] = [
     "surgery",
     "train",
 ];
-/// What the core says to senders; all else of TCP is none of its business.
+/// Types that the core sends to senders; all else of TCP is none of its business.
 const MESSAGES: [&str; 3] = ["Listens", "NakDelay", "Notice"];
 /// Crates that rooms must not use.
 const REFUSED: [(&str, &str); 3] =
     [("hosts", "burstlab_optical"), ("hosts", "burstlab_link"), ("access", "burstlab_tcp")];
-/// The kinds of core, which only the core tells apart.
+/// The kinds of core, which only the core distinguishes.
 const KINDS: [&str; 2] = ["Core::Bursts", "Core::Slots"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<String> {

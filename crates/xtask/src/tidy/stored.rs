@@ -1,9 +1,9 @@
-//! What a checkpoint leaves out. A field that hangs on the past must be stored, or a run that is
-//! resumed gives other numbers; so each field that is left out says why it does not.
+//! Fields that a checkpoint leaves out. A field that depends on the past must be stored, or a run
+//! that is resumed gives other numbers; so each field that is left out says why it does not.
 
 use crate::tree::Tree;
 
-/// What the reason begins with, in the comment of the field.
+/// The begin of the reason, in the comment of the field.
 const REASON: &str = "Not stored: ";
 
 pub(crate) fn check(tree: &Tree) -> Vec<String> {

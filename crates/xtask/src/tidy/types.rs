@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::tree::Tree;
 
-/// What begins a type; `type` only where it is no part of a trait or of its implementation.
+/// The begin of a type; `type` only where it is no part of a trait or of its implementation.
 const KINDS: [&str; 5] = ["struct", "enum", "trait", "union", "type"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What access links lose in spells on a clock. Both directions of a link share its spells, and
+//! Losses of access links in spells on a clock. Both directions of a link share its spells, and
 //! each link has its own.
 
 use burstlab_kernel::{RandomSource, Stream};
@@ -23,14 +23,14 @@ struct Links {
 /// A link that something was handed to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Used {
-    /// What its draws are keyed by.
+    /// The key of its draws.
     key: u64,
     process: LossProcess,
     /// Packets handed to it, of both directions.
     handed: u64,
 }
 
-/// What access links lose, and have lost.
+/// The loss processes of access links, and the counts of their losses.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct LinkLosses {
     sides: [Option<Links>; 2],

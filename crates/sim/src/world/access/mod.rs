@@ -1,4 +1,4 @@
-//! What lies between hosts and the optical network: access links, wireless cells before them, and
+//! The part between hosts and the optical network: access links, wireless cells before them, and
 //! the cross-traffic that loads them.
 
 mod backward;

@@ -23,7 +23,7 @@ pub(in crate::world) struct Source {
     /// In a mesh: the nodes where its packets enter and leave, and their class.
     pub(in crate::world) ends: (u32, u32),
     pub(in crate::world) class: u32,
-    /// What draws for its packets are keyed by.
+    /// The key of the draws for its packets.
     pub(in crate::world) key: u64,
     pattern: Pattern,
     spacing: Serializer,
@@ -48,8 +48,8 @@ pub(in crate::world) struct Source {
     rest: Span,
     /// Mean time between two sessions.
     between: Span,
-    /// Sessions under way: when each sends next, its number, and when it ends; and when the next
-    /// one begins, without an end.
+    /// Open sessions: when each sends next, its number, and when it ends; and when the next one
+    /// begins, without an end.
     sessions: BinaryHeap<Reverse<(Time, u64, Time)>>,
 }
 
@@ -105,9 +105,9 @@ impl Source {
         Span::from_ps((phase * gap.as_ps() as f64) as u64)
     }
 
-    /// The sessions that are under way as the source starts, as if it had always been there: their
-    /// number is Poisson-distributed, and what is left of each has the density of the chance to
-    /// last longer.
+    /// The sessions that are open as the source starts, as if it had always been there. Their
+    /// number is Poisson-distributed, and the rest of each has the density of the chance to last
+    /// longer.
     fn begin_sessions(&mut self) {
         let now = self.next;
         // They are those that would begin as a Poisson process within so many mean times.
@@ -128,7 +128,7 @@ impl Source {
         self.choose();
     }
 
-    /// Session `number` is under way from `now` to `until`, and sends if it has the time: first
+    /// Session `number` is open from `now` to `until`, and sends if it has the time. It first sends
     /// after a part of the time between two packets that is as likely as any other, so that it has
     /// as many packets on average as its time holds. None ends at [`Time::MAX`], which marks those
     /// that have not begun.
@@ -150,8 +150,8 @@ impl Source {
         self.sessions.push(Reverse((begins, self.spells, Time::MAX)));
     }
 
-    /// Sets `next` to the first packet of all sessions. Those that begin before it are under way
-    /// from then on; after many of them that send nothing, it goes on at another time.
+    /// Sets `next` to the first packet of all sessions. Those that begin before it are open from
+    /// then on; after many of them that send nothing, it goes on at another time.
     fn choose(&mut self) {
         for _ in 0..AT_ONCE {
             let Some(&Reverse((at, number, until))) = self.sessions.peek() else { break };
@@ -181,8 +181,8 @@ impl Source {
         self.choose();
     }
 
-    /// What is left of a session that is under way, from a uniform number: below the least time it
-    /// may last the density is flat, above it falls as a Pareto law of a shape that is lower by 1.
+    /// The rest of an open session, from a uniform number: below the least time it may last the
+    /// density is flat, above it falls as a Pareto law of a shape that is lower by 1.
     fn pareto_left(&self, uniform: f64) -> Span {
         let least = self.on_mean.as_secs_f64() * (self.shape - 1.0) / self.shape;
         let flat = (self.shape - 1.0) / self.shape;
@@ -444,7 +444,7 @@ mod tests {
                 let score = beyond / variance.sqrt().max(1.0);
                 assert!(score.abs() < 5.0, "{sent} of {mean}, {score}: {traffic:?}");
                 let sure = variance.sqrt() < 0.05 * mean;
-                assert!(sure, "a run that tells nothing: {mean}, {variance}, {traffic:?}");
+                assert!(sure, "a run that shows nothing: {mean}, {variance}, {traffic:?}");
                 lean += score;
             }
             let bound = 4.0 * (cases as f64).sqrt();

@@ -1,5 +1,5 @@
-//! Cells of 802.11b between hosts and their access links. What crosses a cell is taken packet by
-//! packet, at its time: its hosts are never ahead of the clock.
+//! Cells of 802.11b between hosts and their access links. Packets that cross a cell are taken one
+//! by one, at their time: the hosts are never ahead of the clock.
 
 use burstlab_kernel::{RandomSource, Stream, Ticket};
 use burstlab_link::wlan::{Cell, Draw, Drawn, Outcome};
@@ -26,7 +26,7 @@ pub(in crate::world) struct Loads {
     pub(in crate::world) acks: u64,
 }
 
-/// A cell, and when it was last told to be looked at.
+/// A cell, and the time of the last event that was queued for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Air {
     name: String,
@@ -44,7 +44,7 @@ pub(in crate::world) struct Wireless {
     cells: Vec<Air>,
     /// By flow: of its sender, of its receiver.
     seats: Vec<[Seat; 2]>,
-    /// What becomes of packets. Not stored: a buffer, empty between two events.
+    /// The fates of packets. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     outcomes: Vec<Outcome<Packet>>,
     /// The same, as reported to the world. Not stored: a buffer, empty between two events.
@@ -144,19 +144,20 @@ impl Wireless {
     /// Data packets that have come to cells from their access links and not been delivered, and
     /// those that were sent and have not come to their access links.
     pub(in crate::world) fn kept(&self) -> [u64; 2] {
-        let [down, up] = [(true, 0), (false, 1)].map(|(down, way)| {
-            self.cells.iter().map(|air| air.in_flight(down).data + air.data_lost[way]).sum()
+        let [down, up] = [(true, 0), (false, 1)].map(|(down, direction)| {
+            let lost = |air: &Air| air.data_lost[direction];
+            self.cells.iter().map(|air| air.in_flight(down).data + lost(air)).sum()
         });
         [down, up]
     }
 
-    /// What the cells have done so far.
+    /// The counts of the cells so far.
     pub(in crate::world) fn summaries(&self) -> Vec<WlanSummary> {
         self.cells.iter().map(|air| WlanSummary::of(&air.name, &air.cell)).collect()
     }
 }
 
-/// What a cell is called.
+/// The name of a cell.
 fn name(wlan: &Wlan) -> String {
     match (&wlan.node, wlan.side) {
         (Some(node), _) => node.clone(),
@@ -172,7 +173,7 @@ pub(in crate::world) struct AirLoss {
     pub(in crate::world) cause: LossCause,
 }
 
-/// What became of a packet that was in a cell.
+/// The fate of a packet that was in a cell.
 #[derive(Clone, Debug)]
 pub(in crate::world) enum AirEvent {
     /// It has come from the base station to the host.
@@ -242,7 +243,7 @@ impl Wireless {
         std::mem::take(&mut self.crossed)
     }
 
-    /// What became of packets of a cell is dealt with: sees to it that it is looked at in time.
+    /// The outcomes of a cell have been processed: queues the event at which the cell is due next.
     pub(in crate::world) fn arm(
         &mut self,
         index: u32,

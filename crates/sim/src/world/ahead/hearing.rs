@@ -94,7 +94,7 @@ impl Hearing<'_> {
     }
 }
 
-/// Segments that a sender lets go on its link, and what is announced of them.
+/// Segments that a sender releases on its link, and their announcement.
 pub(super) struct Leaving<'a> {
     pub(super) index: u32,
     pub(super) queue: DataQueue,
@@ -145,7 +145,7 @@ pub(super) struct Sending {
     first: Option<(DataQueue, DataPacket, Time)>,
     count: u32,
     gap: Span,
-    /// What the next packet has to be to go on: when it is there, its segment, its size.
+    /// The next packet of an even run: when it is there, its segment, its size.
     at: Time,
     seq: u64,
     size: Bytes,

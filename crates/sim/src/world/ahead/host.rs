@@ -15,10 +15,10 @@ use crate::world::train::TimedTrain;
 pub(super) trait Host<P> {
     /// The link on which they come.
     fn link(&mut self) -> &mut Link<P>;
-    /// Whether it may take a train that begins with this packet, which is on its way from `at` on.
+    /// Whether it may take a train that begins with this packet, which is in transit from `at` on.
     fn admits(&self, first: &P, at: Time) -> bool;
     /// Packets will be there: takes those in front that may be taken; returns how many.
     fn take(&mut self, coming: &TimedTrain<P>) -> u32;
-    /// There are no more: what it sends is announced, and its timer set.
+    /// There are no more: its packets are announced, and its timer is set.
     fn end(self);
 }

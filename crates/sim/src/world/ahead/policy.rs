@@ -70,7 +70,7 @@ use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
 
-/// Up to when what is to come may be dealt with ahead of the clock: the safe times. `Time::ZERO`
+/// The safe times: up to when packets and bursts may be processed ahead of the clock. `Time::ZERO`
 /// says that nothing may.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Lookahead {
@@ -87,7 +87,7 @@ pub(crate) struct Lookahead {
     standing: Standing,
 }
 
-/// What holds throughout a run.
+/// Facts that hold throughout a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
     /// Delays of the access links of senders, and of receivers (17).
@@ -98,19 +98,20 @@ struct Standing {
     event_driven: bool,
     /// Whether listed flows never end, and with them the run.
     endless: bool,
-    /// Whether what crosses the network toward receivers may land early, and toward senders.
+    /// Whether bursts and slots toward receivers may land early, and those toward senders.
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
     foresees: bool,
 }
 
-/// What the listed flows say: whether hosts of theirs go by the clock, and whether some never end.
+/// Facts of the listed flows: whether some of their hosts are event-driven, and whether some never
+/// end.
 pub(crate) struct Listed {
     pub(crate) event_driven: bool,
     pub(crate) endless: bool,
 }
 
-/// What edge nodes say of their queues.
+/// Facts of the queues of edge nodes.
 pub(crate) struct QueueRules {
     /// Classes of data.
     pub(crate) classes: u32,
@@ -120,9 +121,9 @@ pub(crate) struct QueueRules {
     pub(crate) cuts: bool,
 }
 
-/// What a network promises of what it carries.
+/// The promises of a network about its packets.
 pub(crate) enum Promises {
-    /// Bursts have ways for themselves; the links behind may drop data.
+    /// Bursts have exclusive paths; the links behind may drop data.
     Exclusive { drops_behind: bool },
     /// Bursts meet. Sources of them may go on for ever, something may happen to one that has
     /// reserved all its fibres, and somebody may look at it.
@@ -171,7 +172,7 @@ impl Lookahead {
         self.standing.announces = announces(resolved, queues);
     }
 
-    /// Learns what the network promises.
+    /// Takes the promises of the network.
     pub(crate) fn promise(&mut self, promises: &Promises) {
         let Standing { event_driven, endless, .. } = self.standing;
         let (lands, foresees) = match *promises {
@@ -275,20 +276,22 @@ impl Lookahead {
     /// Whether data packets, or ACKs, are announced to their queues, in place of an event when they
     /// arrive.
     #[inline]
-    pub(crate) fn announces(&self, way: usize) -> bool {
-        self.standing.announces[way]
+    pub(crate) fn announces(&self, direction: usize) -> bool {
+        self.standing.announces[direction]
     }
 
-    /// Until when what is announced to a queue is all that reaches it, as `now` is.
+    /// The time before which a queue gets no packet that is not announced, as known at `now`.
     #[inline]
-    pub(crate) fn known(&self, now: Time, way: usize) -> Time {
-        (now + self.standing.links[way]).min(self.safe.saturating_add(INSTANT)).max(now + INSTANT)
+    pub(crate) fn known(&self, now: Time, direction: usize) -> Time {
+        (now + self.standing.links[direction])
+            .min(self.safe.saturating_add(INSTANT))
+            .max(now + INSTANT)
     }
 
-    /// Up to when what crosses the network may land with its hosts ahead of the clock.
+    /// Up to when bursts and slots may land with their hosts ahead of the clock.
     #[inline]
-    pub(crate) fn landing(&self, way: usize) -> Time {
-        if self.standing.lands[way] { self.safe } else { Time::ZERO }
+    pub(crate) fn landing(&self, direction: usize) -> Time {
+        if self.standing.lands[direction] { self.safe } else { Time::ZERO }
     }
 
     /// Whether the run lasts until something has landed: it does where some flow `goes_on` behind
@@ -319,7 +322,7 @@ pub(crate) trait Ends {
     fn misses(&self) -> bool;
 }
 
-/// What holds of the hosts of all flows of one entry of the scenario.
+/// Facts of the hosts of all flows of one entry of the scenario.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostRules {
     /// Whether they are never ahead of the clock (10).
@@ -335,7 +338,7 @@ impl HostRules {
         Self { event_driven: !config.send_jitter.is_zero(), loss_notice_delay: None }
     }
 
-    /// The same where the sender listens to what becomes of its bursts.
+    /// The same where the sender receives reports on its bursts.
     pub(crate) fn listening(mut self, resolved: &Resolved, listens: Listens) -> Self {
         if listens.at_all() {
             let ahead = loss_notice_delay(resolved, listens);
@@ -394,7 +397,7 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let script = &resolved.loss.data.script;
     let singly = !script.packets.is_empty() || !scenario.edge.spacing.is_zero();
     let alone = !meets && scenario.core.forwarding == CoreForwarding::CutThrough;
-    // What is cut off depends on the order in which packets of all kinds came.
+    // The cut part depends on the order in which packets of all kinds came.
     let cut = queues.cuts && !scenario.batches.is_empty();
     let few = takes_few_batches(resolved, queues.classes);
     let data = (timed || alone) && !singly && few && !cut;
@@ -402,7 +405,7 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     [data, if scenario.edge.ack.with_data { data } else { acks }]
 }
 
-/// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
+/// Whether no queue takes so many batches in one event that an interrupt would wait too long.
 fn takes_few_batches(resolved: &Resolved, classes: u32) -> bool {
     let policy = |class| resolved.assembly.data.policy(class);
     let timers = (0..classes).filter_map(|class| policy(class).timer_alone());

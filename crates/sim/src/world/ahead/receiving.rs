@@ -104,7 +104,7 @@ pub(super) struct Answering<'a> {
     /// Of an ACK without SACK blocks.
     pub(super) size: Bytes,
     pub(super) train: Option<TimedTrain<AckPacket>>,
-    /// When a plain ACK goes on as those of the train do, and what it asks for.
+    /// The time and the number with which a plain ACK would continue the train.
     pub(super) next: (Time, u64),
     pub(super) wire: &'a mut Wire,
     pub(super) core: &'a mut Core,

@@ -1,5 +1,5 @@
-//! What lies behind the edge nodes: the order in which a burst is prescribed its fate, offered to
-//! the fabric, and written off. Edge nodes hand over closed bursts here, and see no more of it.
+//! The part behind the edge nodes: the order in which a burst is given its fate, offered to the
+//! fabric, and written off. Edge nodes hand over closed bursts here, and see no more of them.
 
 use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
@@ -202,14 +202,14 @@ impl<'a> Beyond<'a> {
     }
 }
 
-/// What edge nodes ask and hand over.
+/// The questions and the bursts of edge nodes.
 impl Beyond<'_> {
     #[inline]
     pub(super) fn context(&mut self) -> &mut Context {
         self.scope.context
     }
 
-    /// What is known of the flows, and what the scenario says of the network.
+    /// The facts about the flows, and the scenario's rules of the network.
     #[inline]
     pub(super) fn parts(&mut self) -> (&mut Flows, (&Plan, &Lookahead)) {
         let Common { flows, plan, .. } = &mut *self.scope.common;

@@ -64,7 +64,7 @@ pub(super) struct Closed<'a> {
     pub(super) prescribed: Option<ScheduledLoss>,
 }
 
-/// What becomes of a burst, as far as that is known now.
+/// The fate of a burst, as far as it is known now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It goes on; an event says what is next.
@@ -117,9 +117,9 @@ pub(in crate::world) struct Burst {
     pub(super) opened: Time,
     pub(super) closed: Time,
     pub(super) departs: Time,
-    /// The fibres of its way.
+    /// The fibres of its route.
     pub(super) route: Vec<u32>,
-    /// Fibres of the way it was first given.
+    /// Fibres of the route it was first given.
     pub(super) planned: usize,
     /// The fibre that is to be reserved next.
     pub(super) hop: usize,
@@ -221,7 +221,7 @@ impl Burst {
 const STOCK: usize = 8;
 const STOCKED: usize = 64;
 
-/// The bursts that are under way.
+/// The bursts in flight.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bursts {
     slots: Vec<Burst>,

@@ -1,5 +1,5 @@
-//! What the optical network brings about, for the hosts and links around it. It is gathered while
-//! an event happens, and dealt with when that is done.
+//! Effects of the optical network on the hosts and links around it. They are gathered during an
+//! event, and processed at its end.
 
 use burstlab_units::{Span, Time};
 
@@ -23,9 +23,9 @@ pub(in crate::world) enum Effect {
     Acknowledge(u32, u64),
 }
 
-/// What the network makes of an ACK that is on its way to it.
+/// The network's answer to an ACK that is on the link to it.
 pub(in crate::world) enum Expected {
-    /// It is to be told as the ACK comes.
+    /// The network needs a call when the ACK comes.
     Comes,
     /// It has taken it.
     Taken,
@@ -38,9 +38,10 @@ pub(in crate::world) enum Expected {
 pub(in crate::world) struct Effects {
     /// In order.
     pub(in crate::world) list: Vec<Effect>,
-    /// What the burst carried that has landed, if one has.
+    /// The payload of the burst that has landed, if one has.
     pub(in crate::world) landed: Payload,
-    /// What crosses ways ahead of the clock, or lands so; dealt with behind all others.
+    /// The packets that cross paths ahead of the clock, or land so; processed after all other
+    /// effects.
     pub(in crate::world) landing: Landing,
 }
 
@@ -59,7 +60,7 @@ impl Effects {
     }
 }
 
-/// What has crossed ways ahead of the clock, and is yet to be handed to the hosts.
+/// The packets that have crossed paths ahead of the clock, and are yet to be handed to the hosts.
 #[derive(Clone, Debug, Default)]
 pub(in crate::world) struct Landing {
     pub(in crate::world) data: Runs<DataPacket>,

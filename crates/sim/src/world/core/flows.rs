@@ -1,5 +1,6 @@
-//! What the optical network knows of a flow: between which nodes its packets go, who is to be told
-//! of its bursts, and how many carried it. Hosts tell it; it asks them nothing.
+//! The optical network's facts about a flow: between which nodes its packets go, which reports its
+//! sender needs, and how many bursts carried it. Hosts provide them; the network asks hosts
+//! nothing.
 
 use burstlab_tcp::Listens;
 use serde::{Deserialize, Serialize};
@@ -12,14 +13,14 @@ use crate::world::train::Train;
 pub(in crate::world) struct Address {
     /// The flow's number: its slot may hold another one by now.
     pub(in crate::world) id: u32,
-    /// What its draws are keyed by.
+    /// The key of its draws.
     pub(in crate::world) key: u64,
     /// Nodes of the sender and of the receiver.
     pub(in crate::world) from: u32,
     pub(in crate::world) to: u32,
     /// Class of its packets, where queues are kept by class.
     pub(in crate::world) class: u32,
-    /// What its sender is to be told of its bursts.
+    /// The reports of its bursts that its sender needs.
     pub(in crate::world) listens: Listens,
     /// Whether it goes back on a connection with data in both directions: its sender is where
     /// the receiver of the other flow is.

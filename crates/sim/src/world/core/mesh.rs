@@ -30,7 +30,7 @@ use crate::world::packet::{AckPacket, DataPacket};
 use crate::world::surgery::Surgery;
 use crate::world::train::TimedTrain;
 
-/// What a burst takes in memory.
+/// The memory of a burst.
 pub(in crate::world) const BURST_SIZE: usize = size_of::<Burst>();
 
 /// The mesh: edge nodes, the fabric between them, and what both work on.

@@ -1,6 +1,6 @@
-//! What lies between the access links: edge and core nodes, fibres, bursts or slots. It knows
-//! packets, and of a flow its address; what happens to a packet here, hosts and links learn from
-//! its [effects](Effects).
+//! The part between the access links: edge and core nodes, fibres, bursts or slots. It knows
+//! packets, and of a flow its address. Hosts and links learn the fate of a packet from its
+//! [effects](Effects).
 
 mod account;
 mod beyond;
@@ -97,7 +97,7 @@ impl Core {
         }
     }
 
-    /// What came of the operations on bursts.
+    /// The results of the operations on bursts.
     pub(super) fn surgery(&self, surgery: &Surgery) -> Vec<SurgerySummary> {
         surgery.summary(self.numbered(), self.is_path())
     }

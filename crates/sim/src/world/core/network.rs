@@ -1,5 +1,5 @@
-//! What hosts and access links ask of the optical network, whatever its kind. What has a body here
-//! means nothing for one of the kinds, and that is what such a network answers.
+//! The questions of hosts and access links to the optical network, whatever its kind. A method with
+//! a body here means nothing for one of the kinds, and the body is the answer of such a network.
 
 use burstlab_link::Wire;
 use burstlab_optical::slotted::Passed;
@@ -27,13 +27,13 @@ pub(in crate::world) trait Network {
     /// Queues what happens first.
     fn begin(&mut self, watch: &Interrupt, context: &mut Context);
 
-    /// What it promises of what it carries in such a run, where hosts may be `ahead` of the clock.
+    /// Its promises about its packets in such a run, where hosts may be `ahead` of the clock.
     fn promises(&self, run: &Run, ahead: &Lookahead) -> Promises;
 
-    /// What it knows of the flows.
+    /// Its facts about the flows.
     fn flows(&mut self) -> &mut Flows;
 
-    /// What hosts and links are to deal with.
+    /// The effects that hosts and links are to process.
     fn effects(&mut self) -> &mut Effects;
 
     /// The nodes and fibres.
@@ -77,7 +77,7 @@ pub(in crate::world) trait Network {
     /// The totals, with what is `under_way`.
     fn totals(&self, under_way: &UnderWay) -> Totals;
 
-    /// What the network did in the `measured` time; the run ends at `now`.
+    /// The numbers of the network in the `measured` time; the run ends at `now`.
     fn report(
         &self,
         now: Time,
@@ -91,7 +91,7 @@ pub(in crate::world) trait Network {
         0
     }
 
-    /// Bursts under way, and sources of bursts.
+    /// Bursts in flight, and sources of bursts.
     fn weight(&self) -> u64 {
         0
     }
@@ -138,7 +138,7 @@ pub(in crate::world) trait Network {
     ) {
     }
 
-    /// What an edge node lets pass of an ACK that has come to it over the network.
+    /// The packets that an edge node passes of an ACK that has come to it over the network.
     fn passes(&mut self, _at: Time, _packet: &AckPacket) -> Passed<DataPacket> {
         Passed { on: true, copy: None }
     }
@@ -160,17 +160,17 @@ pub(in crate::world) trait Network {
     /// Adds what waits and is reserved at `now` to the tables.
     fn look(&mut self, _now: Time, _tables: &mut Occupancy) {}
 
-    /// What was scripted and never came.
+    /// Scripted losses that never came.
     fn unmet(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What is under way.
+    /// The packets and bursts in flight.
     fn under_way(&self, _now: Time) -> UnderWay {
         UnderWay::default()
     }
 
-    /// Whether bursts take ways of their own, on which each direction numbers its own.
+    /// Whether bursts take exclusive paths, on which each direction numbers its own.
     fn is_path(&self) -> bool {
         false
     }
@@ -181,7 +181,7 @@ pub(in crate::world) trait Network {
     }
 }
 
-/// What the network did, for the summary.
+/// The numbers of the network, for the summary.
 #[derive(Default)]
 pub(in crate::world) struct Report {
     /// Where headers reserve what bursts need.
@@ -194,7 +194,8 @@ pub(in crate::world) struct Report {
 /// Totals of what the network carries and has lost.
 #[derive(Default)]
 pub(in crate::world) struct Totals {
-    /// Bursts of data, of ACKs, of others: those that ended, and how many are under way.
+    /// Bursts of data, of ACKs, and background bursts: those that ended, and how many are in
+    /// flight.
     pub(in crate::world) bursts: [(BurstCounts, u64); 3],
     /// Data packets of flows, ACKs and packets of cross-traffic in flight.
     pub(in crate::world) in_flight: [u64; 3],

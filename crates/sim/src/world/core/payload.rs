@@ -1,4 +1,4 @@
-//! What bursts carry.
+//! The contents of bursts.
 
 use std::ops::{Add, AddAssign};
 
@@ -41,15 +41,15 @@ impl AddAssign for Load {
     }
 }
 
-/// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
-/// last; the order of packets of different flows is kept where it matters (`Rules::ordered`), and
-/// there every packet is a train of its own.
+/// The contents of a burst. Data packets lie in it in the order they came, ACKs behind them,
+/// padding last; the order of packets of different flows is kept where it matters
+/// (`Rules::ordered`), and there every packet is a train of its own.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct Payload {
     pub(in crate::world) data: Vec<Train<DataPacket>>,
     pub(in crate::world) acks: Vec<Train<AckPacket>>,
-    /// What it has of batches, where their packets need not be told apart; otherwise they are
-    /// among `data`.
+    /// Its packets of batches, where they need not be distinguished; otherwise they are among
+    /// `data`.
     pub(super) load: Load,
 }
 
@@ -59,7 +59,7 @@ impl Payload {
         u64::from(self.segments()) + acks + self.load.packets
     }
 
-    /// What kind of burst it makes.
+    /// The kind of burst that it makes.
     pub(super) fn kind(&self) -> BurstKind {
         if self.data.iter().any(|train| !train.first.is_of_batch()) {
             BurstKind::Data
@@ -146,7 +146,7 @@ impl Payload {
     }
 }
 
-/// What a burst is for.
+/// The kind of a burst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::world) enum BurstKind {
     /// It carries data packets, and perhaps ACKs.
@@ -154,7 +154,7 @@ pub(in crate::world) enum BurstKind {
     Data,
     /// It carries ACKs alone.
     Ack,
-    /// It carries nothing that is followed: a burst of others, or one of batches alone.
+    /// It carries no packet of a flow: a background burst, or one of batches alone.
     Background,
 }
 

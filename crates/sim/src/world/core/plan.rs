@@ -1,4 +1,4 @@
-//! What bursts cross: nodes and fibres, the routes over them, and what the scenario says of all.
+//! The nodes and fibres that bursts cross, the routes over them, and the scenario's rules for all.
 //! Everybody reads it; only failures change it: fibres, and routes as they are found anew.
 
 use burstlab_optical::Fibres;
@@ -52,7 +52,7 @@ impl Plan {
         self.routes.follow(network.routes_around(&self.graph, avoided, &self.routes));
     }
 
-    /// Which way the bursts of a path go from one node to another: there, or back.
+    /// The direction of the bursts of a path from one node to another: forward, or reverse.
     #[inline]
     pub(super) fn way(&self, (from, to): (u32, u32)) -> usize {
         usize::from(from > to)

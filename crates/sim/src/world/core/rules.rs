@@ -1,4 +1,4 @@
-//! What a scenario says of a mesh, ready for use.
+//! The scenario's rules for a mesh, ready for use.
 
 use std::collections::BTreeSet;
 
@@ -172,7 +172,7 @@ impl Rules {
         Serializer::new(self.rate).next(size).clamp(Span::from_ps(1), BEYOND)
     }
 
-    /// What `span` has room for.
+    /// The bytes that `span` has room for.
     pub(super) fn bytes_in(&self, span: Span) -> Bytes {
         let bits = u128::from(span.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
         Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))

@@ -1,5 +1,5 @@
-//! What all parts of a network of bursts work on: the bursts under way, and whoever is to know of
-//! what becomes of them.
+//! The state that all parts of a network of bursts share: the bursts in flight, and the receivers
+//! of news about their fates.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::world::context::Context;
 
-/// The bursts under way, what they cross and carry, what is in store for them, and what is written
-/// of them.
+/// The bursts in flight, the network that they cross, their payloads, the external events for them,
+/// and their account.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Common {
     pub(super) plan: Plan,
@@ -23,12 +23,12 @@ pub(super) struct Common {
     pub(super) bursts: Bursts,
     pub(super) fates: Fates,
     pub(super) account: Account,
-    /// What the hosts and links are yet to deal with. Not stored: empty between two events.
+    /// The effects that hosts and links are yet to process. Not stored: empty between two events.
     #[serde(skip)]
     pub(super) effects: Effects,
 }
 
-/// What an event works on.
+/// The state that an event works on.
 pub(super) struct Scope<'a> {
     pub(super) common: &'a mut Common,
     pub(super) context: &'a mut Context,
@@ -64,7 +64,7 @@ impl Scope<'_> {
         account.tell(plan, bursts.get(slot), passage, flows, self.context);
     }
 
-    /// The burst in a slot leaves its ingress: traces it, and tells who listens the first time.
+    /// The burst in a slot leaves its ingress: traces it, and reports it the first time.
     #[inline]
     pub(super) fn left(&mut self, slot: u32) {
         let burst = self.common.bursts.get(slot);

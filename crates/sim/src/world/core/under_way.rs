@@ -1,5 +1,6 @@
-//! What is under way in a mesh, counted where it is. There may be millions of bursts, and whoever
-//! stops a run waits for this: all that is counted of them is counted in one go.
+//! The packets and bursts in flight in a mesh, counted where they are. There may be millions of
+//! bursts, and whoever stops a run waits for this: all that is counted of them is counted in one
+//! pass.
 
 use burstlab_units::Time;
 
@@ -8,7 +9,7 @@ use super::payload::{BurstKind, Load, Payload};
 use crate::world::packet::{DataPacket, Packet};
 use crate::world::train::Train;
 
-/// What is under way.
+/// The packets and bursts in flight.
 #[derive(Clone, Debug, Default)]
 pub(in crate::world) struct UnderWay {
     /// At this instant.
@@ -16,7 +17,7 @@ pub(in crate::world) struct UnderWay {
     /// Bursts by kind, and what they carry in bytes.
     pub(in crate::world) bursts: [u64; 3],
     pub(in crate::world) carried: [u64; 3],
-    /// Bursts of an exclusive way that were closed ahead of the clock, and are counted as sent,
+    /// Bursts of an exclusive path that were closed ahead of the clock, and are counted as sent,
     /// though they would be closed after `now`: where a run ends earlier than its parts knew. And
     /// the flows of their data, in order, one for each burst.
     pub(in crate::world) early: [u64; 3],
@@ -24,7 +25,7 @@ pub(in crate::world) struct UnderWay {
     /// Data packets of flows, ACKs, and packets of cross-traffic that are known to come, wait for
     /// assembly, or are in bursts.
     pub(in crate::world) packets: [u64; 3],
-    /// What has come of batches, and what of it is in queues and in bursts.
+    /// Packets of batches that have come, and those of them in queues and in bursts.
     pub(in crate::world) arrived: Load,
     pub(in crate::world) batches: Load,
 }
@@ -34,7 +35,7 @@ impl UnderWay {
         Self { at, ..Self::default() }
     }
 
-    /// What a queue or a burst holds.
+    /// Counts the contents of a queue or a burst.
     pub(super) fn holds(&mut self, payload: &Payload) {
         payload.data.iter().for_each(|train| self.data(train));
         self.acks(payload.acks.iter().map(|train| u64::from(train.count)).sum());
@@ -55,7 +56,8 @@ impl UnderWay {
         self.packets[1] += acks;
     }
 
-    /// What has come of batches by now and has not entered its queue, and what had entered before.
+    /// Packets of batches that have come by now and not entered their queue, and those that had
+    /// entered.
     pub(super) fn fed(&mut self, waiting: Load, entered: Load) {
         self.arrived += entered + waiting;
         self.batches += waiting;

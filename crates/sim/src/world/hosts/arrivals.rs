@@ -27,7 +27,7 @@ pub(super) struct Arrivals {
     kind: Kind,
     times: Stream,
     sizes: Stream,
-    /// What draws how much later than its round or its row a connection begins, below `spread`.
+    /// The draws of how much later than its round or its row a connection begins, below `spread`.
     later: Stream,
     spread: Span,
     /// Connections of rounds and rows that have come and are still to begin, by time, and those of

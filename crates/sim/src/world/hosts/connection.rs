@@ -56,9 +56,9 @@ pub(in crate::world) struct Tally {
     pub(in crate::world) acks_lost: u64,
     /// Segments sent again though their last transmission was not lost.
     pub(in crate::world) spurious_retransmissions: u64,
-    /// Time-outs by what they were, and whether the detector excused them.
+    /// Time-outs by their true kind, and whether the detector excused them.
     pub(in crate::world) timeouts: [[u64; 2]; 3],
-    /// Reductions of the window by what they were for, and the segments that they cost.
+    /// Reductions of the window by cause, and the segments that they cost.
     pub(in crate::world) reductions: [(u64, f64); ReductionCause::COUNT],
 }
 
@@ -74,7 +74,7 @@ impl Tally {
         self.acks_lost += other.acks_lost;
     }
 
-    /// Whether nothing is on its way.
+    /// Whether none of its packets is in transit.
     pub(super) fn is_settled(&self) -> bool {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
@@ -85,7 +85,7 @@ impl Tally {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Flow {
     pub(in crate::world) id: u32,
-    /// What its draws are keyed by.
+    /// The key of its draws.
     pub(in crate::world) key: u64,
     /// Not stored: the scenario has it, and no event changes it. A flow that is read has one
     /// [of no use](FlowKind::unknown).
@@ -118,7 +118,7 @@ pub(in crate::world) struct Flow {
     pub(in crate::world) carried: Option<Box<CarriedOptions>>,
     /// The other direction of its connection, if that has data too.
     pub(super) duplex: Option<Box<Duplex>>,
-    /// What there was before measuring began.
+    /// The values when measuring began.
     before: Before,
 }
 
@@ -163,14 +163,14 @@ impl Flow {
         self.far.forget();
     }
 
-    /// Whether nothing of it is on its way or still to come.
+    /// Whether none of its packets is in transit or still to come.
     pub(in crate::world) fn settled(&self) -> bool {
         self.tally().is_settled()
             && self.near.sender().poll_timeout().is_none()
             && self.far.receiver().poll_timeout().is_none()
     }
 
-    /// Whether data wait, nothing of it is under way or to be written, and no timer is set.
+    /// Whether data wait, nothing of it is in flight or to be written, and no timer is set.
     pub(in crate::world) fn is_dead(&self) -> bool {
         if let Some(stack) = &self.stack {
             let waits =
@@ -277,7 +277,7 @@ impl Flow {
         }
     }
 
-    /// What it has sent and received, by the counts of its sender too.
+    /// Its counts of sent and received packets, by the counts of its sender too.
     pub(in crate::world) fn tally(&self) -> Tally {
         let (counters, got) = (self.near.sender().counters(), self.far.got());
         Tally {
@@ -290,7 +290,7 @@ impl Flow {
         }
     }
 
-    /// Whether a packet that is on its way to the receiver comes [behind a
+    /// Whether a packet that is in transit to the receiver comes [behind a
     /// gap](burstlab_tcp::Receiver::takes_behind), and no segment from there on was sent again, and
     /// perhaps lost. One that will be, before it comes, is known to [`Far`].
     #[inline]
@@ -298,8 +298,8 @@ impl Flow {
         self.far.receiver().takes_behind(seq) && self.near.repeated().is_below(seq)
     }
 
-    /// Whether a packet with options that is on its way to the receiver is in order, and may be
-    /// dealt with now.
+    /// Whether a packet with options that is in transit to the receiver is in order, and may be
+    /// processed now.
     #[inline]
     pub(in crate::world) fn receives_fast(&self, packet: &DataPacket) -> bool {
         let options = self.carried.as_ref().and_then(|carried| carried.data.alike(packet.seq));

@@ -18,7 +18,7 @@ use crate::traffic::Sampler;
 use crate::world::context::Context;
 use crate::world::events::Event;
 
-/// What became of the connections of a demand.
+/// The results of the connections of a demand.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct DemandOutcome {
     started: u64,
@@ -42,7 +42,7 @@ struct DemandOutcome {
 }
 
 impl DemandOutcome {
-    /// The number of connections under way is about to change.
+    /// The number of open connections is about to change.
     fn count_to(&mut self, now: Time) {
         self.active_time += u128::from(self.active) * u128::from(now.since(self.counted).as_ps());
         self.counted = now;
@@ -125,14 +125,14 @@ pub(in crate::world) struct Demands {
     outcomes: Vec<DemandOutcome>,
     /// Slots of connections that are gone.
     free: Vec<u32>,
-    /// Slots of connections that are done while something of theirs is still on its way.
+    /// Slots of connections that are done while some of their packets are still in transit.
     lingering: Vec<u32>,
-    /// What connections that are gone have sent and received.
+    /// The counts of connections that are gone.
     pub(in crate::world) gone: Tally,
     pub(in crate::world) digest: Digest,
     connections: Connections,
     samples: Samples,
-    /// Connections under way, by the node where they started.
+    /// Open connections, by the node where they started.
     active: Vec<u32>,
     ids: u32,
     /// Connections and flows so far of entries without a name.
@@ -191,7 +191,7 @@ impl Demands {
         }
     }
 
-    /// What connections of an entry have in common.
+    /// The part that all connections of an entry share.
     pub(in crate::world) fn kind(&self, demand: u32) -> Option<&Arc<FlowKind>> {
         self.kinds.get(demand as usize)
     }
@@ -210,7 +210,7 @@ impl Demands {
         }
     }
 
-    /// The measured time is over, and the run goes on: returns how many connections are under way.
+    /// The measured time is over, and the run goes on: returns how many connections are open.
     pub(in crate::world) fn measured(&mut self, now: Time) -> usize {
         for outcome in &mut self.outcomes {
             outcome.count_to(now);
@@ -273,7 +273,7 @@ impl Hosts {
         (demand, coming)
     }
 
-    /// What held those that came is used again.
+    /// The buffer of those that came is used again.
     pub(in crate::world) fn came(&mut self, mut coming: Vec<Arriving>) {
         coming.clear();
         self.demands.coming = coming;
@@ -307,7 +307,7 @@ impl Hosts {
         }
     }
 
-    /// The slots of connections that are done, of which nothing is on its way any more.
+    /// The slots of connections that are done, of which no packet is in transit any more.
     pub(in crate::world) fn settled(&mut self) -> Vec<u32> {
         let flows = &self.flows;
         self.demands.lingering.extract_if(.., |slot| flows[*slot as usize].settled()).collect()
@@ -366,14 +366,14 @@ impl Hosts {
 }
 
 impl Demands {
-    /// Notes how many connections are under way at nodes with hosts.
+    /// Records how many connections are open at nodes with hosts.
     pub(in crate::world) fn sample(&mut self, now: Time, nodes: &[u32]) {
         for &node in nodes {
             self.samples.add(now, node, self.active[node as usize]);
         }
     }
 
-    /// What the demands achieved in the `measured` time.
+    /// The results of the demands in the `measured` time.
     pub(in crate::world) fn summaries(&mut self, now: Time, measured: Span) -> Vec<DemandSummary> {
         let outcomes = self.kinds.iter().zip(&mut self.outcomes);
         let summary = |(kind, outcome): (&Arc<FlowKind>, &mut DemandOutcome)| {

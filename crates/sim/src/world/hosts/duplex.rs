@@ -15,7 +15,7 @@ use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::packet::{AckPacket, DataPacket};
 
-/// What a flow knows of the flow of the other direction.
+/// A flow's record of the flow of the other direction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Duplex {
     /// Its slot.
@@ -24,14 +24,14 @@ pub(in crate::world) struct Duplex {
     back: bool,
     /// Of a flow back that begins to write when all of the other one has arrived: how long after.
     replies: Option<Span>,
-    /// ACKs for the other flow on data packets of this one that are under way.
+    /// ACKs for the other flow on data packets of this one that are in flight.
     piggybacked: OptionTable<CarriedAck>,
     /// The ACK that the receiver at the host of this flow's sender would send now, with what it
     /// carries on a connection with options. Not stored: the event that writes it reads it.
     #[serde(skip)]
     due: Option<FullAck>,
     /// When the SYN of this flow was acknowledged by an ACK alone, on a connection with options:
-    /// its host's receiver is yet to be told that the connection is there.
+    /// its host's receiver does not yet know that the connection is there.
     opened: Option<Time>,
     /// Bytes of the SACK blocks on the packet that arrives.
     blocks: u32,
@@ -59,7 +59,7 @@ impl Duplex {
 }
 
 impl Flow {
-    /// Whether no ACK is under way with data of this direction, if the connection has data in both.
+    /// Whether no ACK is in flight with data of this direction, if the connection has data in both.
     #[cfg(test)]
     pub(in crate::world) fn carries_no_ack(&self) -> Option<bool> {
         self.duplex.as_ref().map(|other| other.piggybacked.is_empty())
@@ -83,7 +83,7 @@ impl Flow {
         self.duplex.as_ref().is_some_and(|other| other.back)
     }
 
-    /// When its SYN was acknowledged, if the receiver at its host is yet to be told.
+    /// When its SYN was acknowledged, if the receiver at its host does not know it yet.
     fn takes_opened(&mut self) -> Option<Time> {
         self.duplex.as_mut().and_then(|other| other.opened.take())
     }
@@ -233,7 +233,7 @@ impl Hosts {
             due.or_else(|| receiver.piggyback_full(now))?
         } else {
             let ack = receiver.piggyback().map(|ack| (ack, AckOptions::default()));
-            // What is due now may report a segment that came twice, which is told once.
+            // The ACK that is due now may report a segment that came twice, which is reported once.
             due.or(ack)?
         };
         sent.size += blocks_of(&piggybacked.0, receiver.ack_size());

@@ -1,4 +1,4 @@
-//! How long transfers would take alone, at the least: what slow-down is measured against.
+//! The least time that a transfer would take alone, with which slow-down compares.
 
 use burstlab_units::{Rate, Span};
 
@@ -10,13 +10,13 @@ use crate::scenario::Resolved;
 pub(super) struct Ideal {
     /// That of the slowest of a sender's link, a wavelength and a receiver's link.
     slowest: Option<Rate>,
-    /// One way, by first and last node.
+    /// In one direction, by first and last node.
     delays: Vec<Span>,
     nodes: usize,
 }
 
 impl Ideal {
-    /// Those of a scenario with demands; of others none is asked for.
+    /// The delays of a scenario with demands; no other scenario needs them.
     pub(super) fn new(resolved: &Resolved) -> Self {
         let scenario = &resolved.scenario;
         let Some((graph, routes)) = &resolved.mesh else { return Self::default() };
@@ -30,8 +30,8 @@ impl Ideal {
         let edges = graph.edges();
         for &from in &edges {
             for &to in edges.iter().filter(|&&to| to != from) {
-                let ways = routes.of(from, to).iter().map(|route| graph.least_delay(route));
-                let inside = ways.min().unwrap_or_default();
+                let delays_of = routes.of(from, to).iter().map(|route| graph.least_delay(route));
+                let inside = delays_of.min().unwrap_or_default();
                 delays[from as usize * nodes + to as usize] = outside + inside;
             }
         }

@@ -32,10 +32,10 @@ pub(super) struct Hosts {
     pub(super) demands: Demands,
     /// Draws the delays of `send_jitter`.
     jitter: Stream,
-    /// What a third-party host did that ends the run. Not stored: a run with such hosts is not.
+    /// The fault of a third-party host that ends the run. Not stored: a run with such hosts is not.
     #[serde(skip)]
     fault: Option<Box<ScenarioError>>,
-    /// What a sender sends. Not stored: a buffer, empty between two events.
+    /// The segments that a sender sends. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     pub(super) sending: Vec<Transmission>,
     /// The same, on the fast path. Not stored: a buffer, empty between two events.
@@ -43,8 +43,8 @@ pub(super) struct Hosts {
     pub(super) released: Vec<DataPacket>,
     /// Draws marks of queues.
     marks: Stream,
-    /// What the receiver of a connection with options sends. Not stored: a buffer, empty between
-    /// two events.
+    /// The ACKs that the receiver of a connection with options sends. Not stored: a buffer, empty
+    /// between two events.
     #[serde(skip)]
     pub(super) full_acks: Vec<FullAck>,
     /// All of its packets but the first. Not stored: a buffer, empty between two events.

@@ -1,5 +1,5 @@
-//! What packets under way carry, by their numbers. Packets that follow one another mostly carry the
-//! same, so that what is kept is runs of them.
+//! The options of packets in flight, by their numbers. Packets that follow one another mostly carry
+//! the same, so they are kept as runs.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -88,15 +88,15 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         }
     }
 
-    /// What a first packet carries, if it is in order.
+    /// The options of a first packet, if it is in order.
     #[inline(always)]
     pub(super) fn get(&self, number: u64) -> Option<T> {
         let front = self.first.front().filter(|front| front.first == number);
         front.map(|front| front.value)
     }
 
-    /// What first packets carry alike, from this one on with numbers that rise by one, if they are
-    /// in order; and how many there are.
+    /// The options that first packets share, from this one on with numbers that rise by one, if
+    /// they are in order; and how many there are.
     #[inline]
     pub(super) fn alike(&self, number: u64) -> Option<(T, u32)> {
         let front = self.first.front().filter(|front| front.first == number)?;
@@ -112,7 +112,7 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         self.drop_first();
     }
 
-    /// Whether nothing is under way.
+    /// Whether none is in flight.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_empty() && self.others.is_empty()
@@ -135,7 +135,7 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         changed
     }
 
-    /// What a packet carries.
+    /// The options of a packet.
     fn peek(&self, number: u64, nth: u16) -> Option<T> {
         let place = self.first.partition_point(|run| run.last < number);
         let run = self.first.get(place).filter(|run| nth == 1 && run.has(number));

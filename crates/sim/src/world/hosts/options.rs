@@ -1,5 +1,5 @@
-//! What packets of a connection carry besides what every packet has: time stamps, flags, marks, a
-//! window. It stands in a table of the flow, so that packets of other connections are no larger.
+//! Options of a connection's packets beyond the common header: time stamps, flags, marks, a window.
+//! They stand in a table of the flow, so that packets of other connections are no larger.
 
 use burstlab_kernel::Stream;
 use burstlab_tcp::{AckOptions, SegmentOptions, SentRun, Transmission};
@@ -12,14 +12,14 @@ use crate::measure::SentRow;
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket};
 
-/// What is under way of one connection.
+/// The options in flight of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct CarriedOptions {
     pub(super) data: OptionTable<SegmentOptions>,
     acks: OptionTable<AckOptions>,
-    /// What the ACK carries that was heard last with data of the other direction.
+    /// The options of the last ACK that came with data of the other direction.
     piggybacked: AckOptions,
-    /// What the last ACK asked for, and how many have.
+    /// The segment that the last ACK asked for, and how many ACKs have.
     asked: (u64, u16),
     /// Marks drawn, and made.
     drawn: u32,
@@ -52,7 +52,7 @@ impl CarriedOptions {
         }
     }
 
-    /// What a data packet carries, which is there or lost.
+    /// The options of a data packet, which is there or lost.
     pub(in crate::world) fn take(&mut self, seq: u64, nth: u16) -> Option<SegmentOptions> {
         self.data.take(seq, nth)
     }
@@ -77,7 +77,7 @@ impl CarriedOptions {
         self.asked.1
     }
 
-    /// What the ACK for a segment carries that comes next, if it comes in order.
+    /// The options of the ACK for a segment that comes next, if it comes in order.
     #[inline(always)]
     pub(super) fn of_ack(&self, next: u64) -> Option<AckOptions> {
         self.acks.get(next)
@@ -95,7 +95,7 @@ impl CarriedOptions {
         self.piggybacked = options;
     }
 
-    /// What an ACK carries that is at its sender: of those that it overtook nothing counts.
+    /// The options of an ACK that is at its sender: those of ACKs that it overtook no longer count.
     pub(in crate::world) fn hear(&mut self, next: u64, nth: u16) -> Option<AckOptions> {
         let options = self.acks.take(next, nth);
         self.acks.forget_below(next);
@@ -104,7 +104,7 @@ impl CarriedOptions {
 }
 
 impl Flow {
-    /// What a segment carries that is sent now is noted.
+    /// Records the options of a segment that is sent now.
     #[inline]
     pub(in crate::world) fn carry(&mut self, now: Time, sent: &Transmission, nth: u16) {
         if let Some(carried) = &mut self.carried {

@@ -1,4 +1,4 @@
-//! What happens at a receiver: a segment comes, or its delayed ACK is due.
+//! The events of a receiver: a segment comes, or its delayed ACK is due.
 
 use burstlab_tcp::Ack;
 use burstlab_units::Time;

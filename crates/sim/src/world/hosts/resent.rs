@@ -55,12 +55,12 @@ mod tests {
 
     #[test]
     fn each_segment_has_a_count_of_its_own_until_it_is_acknowledged() {
-        let mut resent = Resent::default();
-        assert!(resent.is_below(0));
-        assert_eq!([5, 7, 6, 5, 6].map(|seq| resent.again(seq, 5)), [2, 2, 2, 3, 3]);
-        assert!(resent.is_below(8) && !resent.is_below(7));
-        assert_eq!([4, 5, 6, 7, 8].map(|seq| resent.transmissions(seq)), [1, 3, 3, 2, 1]);
-        assert_eq!(resent.again(7, 7), 3);
-        assert_eq!(resent.counts, [(7, 3)], "what is acknowledged is forgotten");
+        let mut counts = Resent::default();
+        assert!(counts.is_below(0));
+        assert_eq!([5, 7, 6, 5, 6].map(|seq| counts.again(seq, 5)), [2, 2, 2, 3, 3]);
+        assert!(counts.is_below(8) && !counts.is_below(7));
+        assert_eq!([4, 5, 6, 7, 8].map(|seq| counts.transmissions(seq)), [1, 3, 3, 2, 1]);
+        assert_eq!(counts.again(7, 7), 3);
+        assert_eq!(counts.counts, [(7, 3)], "what is acknowledged is forgotten");
     }
 }

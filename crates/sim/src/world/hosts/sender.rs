@@ -1,5 +1,5 @@
-//! What happens at a sender: it starts, writes, hears ACKs and notices, and times out. What it
-//! sends then is in [`Hosts::sending`].
+//! The events of a sender: it starts, writes, receives ACKs and notices, and times out. The
+//! segments that it sends then are in [`Hosts::sending`].
 
 use burstlab_kernel::Rank;
 use burstlab_tcp::{State, Transmission, Verdict};
@@ -14,7 +14,7 @@ use crate::world::notices::Message;
 use crate::world::packet::{AckPacket, DataPacket, stamp};
 use crate::world::tie_key::TieKey;
 
-/// What came of an ACK.
+/// The result of an ACK.
 pub(in crate::world) struct AckOutcome {
     pub(in crate::world) before: SenderBefore,
     /// Whether all is acknowledged now, for the first time.
@@ -24,7 +24,7 @@ pub(in crate::world) struct AckOutcome {
 }
 
 impl Hosts {
-    /// A connection opens; returns what the sender was before, as all of these do.
+    /// A connection opens; returns the sender's state before, as all of these do.
     pub(in crate::world) fn start(
         &mut self,
         now: Time,
@@ -61,7 +61,7 @@ impl Hosts {
         self.flows[index as usize].near.before(context.recorder.traces_ledger())
     }
 
-    /// What a sender sends, as a packet; what it was `before` is for the ledger.
+    /// A segment of a sender as a packet; its state `before` is for the ledger.
     #[inline]
     pub(in crate::world) fn packet(
         &mut self,
@@ -232,8 +232,8 @@ impl Hosts {
             context.recorder.cwnd(&CwndRow { now, flow: id, event, ack, sample: None, sender });
             context.recorder.ledger(&row, &flow.causes);
         }
-        let told = after.timeouts > counters.timeouts;
-        flow.note_window(now, &changed, told, &before, context);
+        let recorded = after.timeouts > counters.timeouts;
+        flow.note_window(now, &changed, recorded, &before, context);
         Some(before)
     }
 

@@ -1,8 +1,8 @@
-//! Hosts that are written elsewhere, such as those of a QUIC stack. What their packets say is kept
-//! here; over links, edges and fibres they go as those of our own TCP do, those of the sender as
-//! data packets and those of the receiver as ACKs, each by its number. Of a connection with data in
-//! both directions each host is the sender of one flow, and all packets are data packets: the
-//! receiver of a flow is at the sender of the other. Such hosts are never ahead of the clock.
+//! Third-party hosts, such as those of a QUIC stack. The contents of their packets are kept here.
+//! Over links, edges and fibres they go as those of our own TCP do: those of the sender as data
+//! packets and those of the receiver as ACKs, each by its number. Of a connection with data in both
+//! directions each host is the sender of one flow, and all packets are data packets: the receiver
+//! of a flow is at the sender of the other. Such hosts are never ahead of the clock.
 
 mod in_transit;
 mod lost;
@@ -38,14 +38,14 @@ const PACKET_MAX: u64 = 65_535;
 pub(in crate::world) const NEAR: usize = 0;
 pub(in crate::world) const FAR: usize = 1;
 
-/// The hosts of a flow, and what they have sent that is on its way.
+/// The hosts of a flow, and the packets in transit that they have sent.
 #[derive(Debug)]
 pub(super) struct Stack {
     /// The receiver is not here where it is the sender of the flow of the other direction.
     ends: [Option<End>; 2],
     /// Of all packets of the sender that are acknowledged, the highest.
     acked: Option<u64>,
-    /// What is lost, as its sender may tell of it.
+    /// The losses, as its sender may report them.
     lost: LostCargo,
     counts: Counts,
     /// When each end found its connection to be dead before its time, and why.
@@ -88,7 +88,7 @@ struct End {
     busy: Busy,
 }
 
-/// A run with hosts of others goes on in one place alone: nobody can double them.
+/// A run with third-party hosts goes on in one place alone: nobody can double them.
 impl Clone for Stack {
     fn clone(&self) -> Self {
         panic!("a run whose flows have a third-party stack cannot be cloned")
@@ -293,7 +293,7 @@ impl Hosts {
         self.flows[index as usize].stack.is_some()
     }
 
-    /// What a host of others did that no run can go on with.
+    /// The fault of a third-party host that no run can go on with.
     pub(in crate::world) fn fault(&self) -> Option<&ScenarioError> {
         self.fault.as_deref()
     }
@@ -435,7 +435,7 @@ impl Hosts {
         })
     }
 
-    /// Notes what the packet that comes next says, and the secrets behind it.
+    /// Records the contents of the packet that comes next, and the secrets behind it.
     #[cold]
     fn stack_says(&mut self, index: u32, side: usize, says: &Datagram, context: &mut Context) {
         let flow = self.flows[index as usize].id;
@@ -504,16 +504,14 @@ impl Hosts {
         if stack.end(side).in_transit.weight() + datagram.bytes.len() as u64 > patience::IN_TRANSIT
         {
             let most = patience::IN_TRANSIT >> 20;
-            return Some(format!(
-                "sends more than the {most} MiB that may be on their way at once"
-            ));
+            return Some(format!("sends more than the {most} MiB that may be in flight at once"));
         }
-        // What a machine sends by itself it sends in a time of its own.
+        // A machine sends its own packets in a time of its own.
         let without_end = without_end.filter(|_| !stack.live);
         without_end.map(|without_end| format!("sends {without_end}"))
     }
 
-    /// A host does what no run can go on with.
+    /// A host makes a fault that no run can go on with.
     fn stack_fails(&mut self, now: Time, (index, side): (u32, usize), what: &str) {
         let flow = &self.flows[index as usize];
         let name = flow.kind.variant.clone();

@@ -1,5 +1,5 @@
-//! Segments that a receiver has taken ahead of the clock. Until the clock is there they are still
-//! on their way to whoever asks: one that is sent again meanwhile may be lost before it comes.
+//! Segments that a receiver has taken ahead of the clock. Until the clock is there they count as in
+//! transit: one that is sent again meanwhile may be lost before it comes.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use burstlab_tcp::PacketRun;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// What a receiver has taken ahead of the clock.
+/// The segments that a receiver has taken ahead of the clock.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TakenAhead {
-    /// In order; what has come leaves at the front.
+    /// In order; segments that have come leave at the front.
     runs: VecDeque<PacketRun>,
 }
 

@@ -17,7 +17,7 @@ const PAYLOAD: u64 = 1000;
 const WINDOW: usize = 20;
 const BEHIND: u64 = 3;
 
-/// Segments that each repair costs, as a host tells.
+/// Segments that each repair costs, as a host reports it.
 pub(crate) const COST: u32 = 2;
 
 #[derive(Debug)]
@@ -72,7 +72,7 @@ struct Sender {
     again: u64,
     due: Option<Time>,
     events: VecDeque<HostEvent>,
-    /// Whether it tells of repairs, and the packet below which the last one repairs all.
+    /// Whether it reports repairs, and the packet below which the last one repairs all.
     repairs: bool,
     until: u64,
 }
@@ -226,11 +226,11 @@ pub(crate) const BAD: &[(&str, &str)] = &[
     ("endless", "sends at one instant without end"),
     ("restless", "calls for itself at one instant without end"),
     ("hasty", "calls for itself more than a million times within a millisecond"),
-    ("flooding", "sends more than the 1024 MiB that may be on their way at once"),
+    ("flooding", "sends more than the 1024 MiB that may be in flight at once"),
     ("garbage", "sends a packet of 0 bytes"),
-    ("telling", "its sender tells of events without end"),
-    ("hearing", "its receiver tells of events without end"),
-    ("stranger", "tells of its packet 70000, and has sent 1 (from 0)"),
+    ("telling", "its sender reports events without end"),
+    ("hearing", "its receiver reports events without end"),
+    ("stranger", "reports its packet 70000, and has sent 1 (from 0)"),
     ("losing", "takes more packets for lost than the 1 it has sent"),
     ("falling", "bytes for its application, and had"),
     ("boasting", "its receiver has 18446744073709551615 bytes for its application, of"),

@@ -1,4 +1,4 @@
-//! What the tables of a run say, by column.
+//! The tables of a run, by column.
 
 use burstlab_sim::{Column, Output, Table};
 

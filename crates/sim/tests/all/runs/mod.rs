@@ -44,7 +44,7 @@ pub(crate) fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
     output
 }
 
-/// Whatever is lost, no connection of ours waits for ever with nothing under way and no timer set.
+/// Whatever is lost, no connection of ours waits for ever with nothing in flight and no timer set.
 fn no_connection_is_dead(summary: &Summary, scenario: &Value) {
     let dead = summary.warnings.iter().find(|warning| warning.contains("no timer is set"));
     assert!(dead.is_none(), "{dead:?}: {scenario}");
@@ -55,8 +55,8 @@ pub(crate) fn summary(scenario: &Value, seed: u64) -> Summary {
     run(scenario, seed, Trace::default()).summary
 }
 
-/// What two runs of one scenario share that do not pass the event queue alike: the numbers of a
-/// run, whatever its events were.
+/// The part that two runs of one scenario share when they do not pass the event queue alike: the
+/// numbers of a run, whatever its events were.
 pub(crate) fn numbers(mut summary: Summary) -> Summary {
     (summary.counters.events, summary.counters.core_events) = (0, 0);
     summary.events_per_packet = 0.0;

@@ -174,7 +174,7 @@ impl Bbr {
         self.policer.rate().unwrap_or(self.max_rate())
     }
 
-    /// An ACK: what it makes of the model, then of rate and window.
+    /// An ACK: updates the model, then rate and window.
     pub(crate) fn control(
         &mut self,
         window: &mut LinuxWindow,

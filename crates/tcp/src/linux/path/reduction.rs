@@ -18,7 +18,7 @@ impl Path {
         self.window.prior_ssthresh = 0;
     }
 
-    /// Begins to shrink the window to what the law says.
+    /// Begins to shrink the window to the size that the law decides.
     pub(crate) fn begin_reduction(&mut self, cause: Cause, context: &AckContext) {
         let window = &mut self.window;
         window.credit = 0;
@@ -70,7 +70,7 @@ impl Path {
         if at_once { self.window.cwnd } else { self.window.ssthresh.min(self.window.prior_cwnd) }
     }
 
-    /// A time-out, which costs what a loss does.
+    /// A time-out, which costs as much as a loss.
     pub(crate) fn time_out(&mut self, context: &AckContext) {
         self.remember_threshold(context.stage);
         self.window.prior_cwnd = self.window.cwnd;

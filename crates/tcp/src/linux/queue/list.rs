@@ -86,7 +86,7 @@ impl Queue {
         self.sent_ever += u64::from(count);
     }
 
-    /// Makes single segments of what is in runs.
+    /// Expands runs to single segments.
     pub(super) fn spread(&mut self) {
         let mut seq = self.first + self.segments.len() as u64;
         while let Some(run) = self.runs.pop_front() {

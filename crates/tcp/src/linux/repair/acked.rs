@@ -5,7 +5,7 @@ use crate::linux::ack_facts::{AckFacts, Arrival};
 use crate::linux::queue::{AGAIN, EVER, SACKED};
 
 impl Repair {
-    /// Takes away what is acknowledged. `high` is the highest segment reported before this ACK.
+    /// Removes the acknowledged segments. `high` is the highest segment reported before this ACK.
     pub(crate) fn take_acked(
         &mut self,
         site: &mut Site,

@@ -16,8 +16,8 @@ impl Repair {
         }
     }
 
-    /// The reduction that was just made is excused: all is as before it, but that what is lost is
-    /// to be repaired. Returns whether one was.
+    /// The reduction that was just made is excused: all is as before it, except that what is lost
+    /// is to be repaired. Returns whether one was.
     pub(crate) fn excuse(&mut self, site: &mut Site) -> bool {
         let Some(before) = self.reductions.before.take() else { return false };
         site.path.go_back(before.0);

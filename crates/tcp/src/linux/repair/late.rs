@@ -18,7 +18,8 @@ impl Repair {
         window.min(site.path.round_trip().srtt_8() >> 3)
     }
 
-    /// Marks what is lost by now; returns how long to wait for what may be, in microseconds.
+    /// Marks segments that are lost by now; returns how long to wait for those that may be, in
+    /// microseconds.
     fn rack_detect(&mut self, site: &mut Site) -> u64 {
         site.path.note_time(site.now.us);
         let window = self.reordering_window(site);

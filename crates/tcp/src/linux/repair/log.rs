@@ -1,4 +1,4 @@
-//! How many reductions of the window there were, and for what.
+//! The number of reductions of the window, and their causes.
 
 use serde::{Deserialize, Serialize};
 

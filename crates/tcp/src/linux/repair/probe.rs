@@ -41,7 +41,7 @@ impl Repair {
         if !self.probe_again || heard.duplicate_of_probe {
             self.probed = None;
         } else if ack > probed {
-            // The probe repaired a loss, which has to cost what any loss does.
+            // The probe repaired a loss, which has to cost as much as any loss.
             self.begin_reduction(site, ReducedBy::Loss, Cause::Loss);
             self.set_stage(site, Stage::Cwr);
             self.end_reduction(site);

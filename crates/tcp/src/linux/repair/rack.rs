@@ -51,7 +51,7 @@ impl Rack {
         (self.rtt + window) as i64 - us.saturating_sub(at) as i64
     }
 
-    /// A reduction was taken back: what is lost is looked for again.
+    /// A reduction was undone: losses are looked for again.
     pub(super) fn find_losses_again(&mut self) {
         self.advanced = true;
     }

@@ -1,4 +1,4 @@
-//! By how many segments the network reorders what is sent.
+//! The degree of reordering in the network, in segments.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl Reordering {
         }
     }
 
-    /// A time-out though so many segments are reported: what was learnt was too much.
+    /// A time-out though so many segments are reported: the learnt degree is too high.
     pub(super) fn unlearn(&mut self, sacked: u32) {
         if sacked >= self.usual {
             self.segments = self.segments.min(self.usual);

@@ -64,7 +64,7 @@ impl Repair {
         right <= site.queue.acked() && right > marker
     }
 
-    /// Whether the first block reports segments that arrived twice, and what follows from that.
+    /// Handles a first block that reports segments that arrived twice; returns whether it does.
     fn take_duplicate(
         &mut self,
         site: &Site,

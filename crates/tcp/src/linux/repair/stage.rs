@@ -228,8 +228,8 @@ impl Repair {
         }
     }
 
-    /// An ACK while what a time-out took for lost is repaired (`tcp_process_loss`), with F-RTO (RFC
-    /// 5682 section 3.1, of which the steps are).
+    /// An ACK during the repair after a time-out (`tcp_process_loss`), with F-RTO. The steps are
+    /// those of RFC 5682 section 3.1.
     fn on_ack_after_timeout(
         &mut self,
         site: &mut Site,
@@ -278,8 +278,8 @@ impl Repair {
     /// The retransmission timer ran out (`tcp_enter_loss`; RFC 5681 section 3.1).
     pub(crate) fn on_loss(&mut self, site: &mut Site) {
         let begins = self.stage < Stage::Recovery;
-        // Everything is lost but, with RACK, what was sent less than a round trip ago (RFC 8985
-        // section 6.3; `tcp_timeout_mark_lost`).
+        // Everything counts as lost; with RACK, segments sent less than a round trip ago do not
+        // (RFC 8985 section 6.3; `tcp_timeout_mark_lost`).
         let reneged = site.queue.head().is_some_and(|head| head.is(SACKED));
         if reneged {
             site.queue.unmark_reported();
@@ -302,7 +302,7 @@ impl Repair {
         }
         self.reductions.note(ReducedBy::Timeout);
         site.path.collapse(site.queue.in_flight(), site.now.tick);
-        // So many reported say that what was learnt of reordering was too much.
+        // So many reported segments show that the learnt degree of reordering is too high.
         if self.stage <= Stage::Disorder {
             self.reordering.unlearn(site.queue.counts()[0]);
         }
@@ -316,7 +316,7 @@ impl Repair {
         self.timeouts_ever += 1;
     }
 
-    /// Begins to shrink the window to what the law says.
+    /// Begins to shrink the window to the size that the law decides.
     pub(super) fn begin_reduction(&mut self, site: &mut Site, by: ReducedBy, cause: Cause) {
         self.reductions.note(by);
         self.high = site.queue.next();
@@ -338,7 +338,7 @@ impl Repair {
         self.undo.count(site.now.us / 1000);
     }
 
-    /// New data went first; returns whether what is lost goes next, since none did (F-RTO).
+    /// New data went first; returns whether lost segments go next, since no new data did (F-RTO).
     pub(crate) fn goes_back(&mut self, next: u64) -> bool {
         let back = next <= self.high;
         self.frto &= !back;

@@ -12,7 +12,7 @@ pub(in crate::world) struct BurstCounts {
     pub(in crate::world) sent: u64,
     pub(in crate::world) delivered: u64,
     pub(in crate::world) lost: u64,
-    /// What they carried, in a mesh.
+    /// The bytes that they carried, in a mesh.
     pub(in crate::world) bytes_sent: u64,
     pub(in crate::world) bytes_delivered: u64,
     pub(in crate::world) bytes_lost: u64,
@@ -34,14 +34,14 @@ impl BurstCounts {
     }
 }
 
-/// What became of batches that left their queue.
+/// The fates of batches that left their queue.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct BatchCounts {
     pub(in crate::world) delivered: Load,
     pub(in crate::world) lost: Load,
 }
 
-/// What was counted by the end of the measured time.
+/// The counts at the end of the measured time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredNetwork {
     pub(super) tally: NetworkTally,

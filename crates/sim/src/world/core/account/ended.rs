@@ -1,4 +1,5 @@
-//! The end of a burst, by loss or landing: counted, traced, and told to who listens.
+//! The end of a burst, by loss or landing: it is counted, traced, and reported to senders that
+//! listen.
 
 use burstlab_units::{Span, Time};
 
@@ -123,7 +124,7 @@ impl Account {
     }
 }
 
-/// The row of a burst in the trace; without an end it is still under way.
+/// The row of a burst in the trace; without an end it is still in flight.
 pub(super) fn row(plan: &Plan, burst: &Burst, end: Option<(Time, Option<LossCause>)>) -> BurstRow {
     let lost = end.and_then(|(at, cause)| cause.map(|cause| (at, cause)));
     let node = plan.number_of(plan.node_at(burst, burst.hop));

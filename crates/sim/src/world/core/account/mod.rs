@@ -26,7 +26,7 @@ use super::plan::Plan;
 use crate::measure::NetworkTally;
 use crate::scenario::Resolved;
 
-/// What became of bursts.
+/// The fates of bursts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Account {
     /// By kind of burst, over the whole run.
@@ -36,7 +36,7 @@ pub(super) struct Account {
     cross_lost: u64,
     /// Of the measured time.
     tally: NetworkTally,
-    /// What was counted by the end of the measured time, where the run goes on.
+    /// The counts at the end of the measured time, where the run goes on.
     measured: Option<Box<MeasuredNetwork>>,
     measured_from: Time,
     looked: Looked,
@@ -143,7 +143,7 @@ impl Account {
         self.cross_lost
     }
 
-    /// Whether a sender listens to what becomes of its bursts.
+    /// Whether a sender receives reports on its bursts.
     pub(crate) fn reports(&self) -> bool {
         self.reports
     }

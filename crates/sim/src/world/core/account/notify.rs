@@ -1,4 +1,4 @@
-//! Who is told what of a burst, and when: burst ACKs and burst NAKs as nodes write them.
+//! Reports on bursts to senders, and their times: burst ACKs and burst NAKs as nodes write them.
 
 use burstlab_kernel::Rank;
 use burstlab_optical::Fibres;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Looked {
     /// By fibre and wavelength; none before the first look.
     reserved: Vec<Vec<Span>>,
-    /// What the measure of that had come to as it began anew.
+    /// The value of that measure as it began anew.
     carried: Vec<Vec<Span>>,
 }
 

@@ -61,7 +61,7 @@ impl Account {
         })
     }
 
-    /// What bursts of a kind carried in the whole run.
+    /// The bytes that bursts of a kind carried in the whole run.
     fn bytes(&self, kind: BurstKind, under_way: &UnderWay) -> RunBytes {
         let counts = &self.counts[kind as usize];
         RunBytes {
@@ -72,7 +72,7 @@ impl Account {
         }
     }
 
-    /// What to do about late headers, where they are more than a trace of all bursts.
+    /// The advice on late headers, where they are more than a trace of all bursts.
     pub(crate) fn late_headers(&self, plan: &Plan, network: &NetworkSummary) -> Option<String> {
         let late: u64 = network.nodes.iter().map(|node| node.all.late_headers).sum();
         let share = late as f64 / network.all.bursts.max(1) as f64;
@@ -118,7 +118,7 @@ impl Account {
         self.measured.as_ref().map_or(&self.tally, |then| &then.tally).histograms()
     }
 
-    /// Adds the bursts that are under way to the trace.
+    /// Adds the bursts in flight to the trace.
     pub(crate) fn record_rest(&self, plan: &Plan, bursts: &Bursts, recorder: &mut Recorder) {
         if recorder.traces_bursts() {
             for burst in bursts.live() {

@@ -1,4 +1,4 @@
-//! What nodes do for bursts, step by step: counted, and in the trace.
+//! The steps of nodes for bursts: counted, and in the trace.
 
 use burstlab_units::{Span, Time};
 

@@ -15,7 +15,7 @@ const DRAWN: usize = 32;
 /// is looked at again when the last of these has come, so that what is drawn needs little room.
 pub(super) const AHEAD: usize = 1 << 12;
 
-/// What enters a queue in batches.
+/// The batches that enter a queue.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BatchArrivals {
     /// Each with its next batch, where there are several.
@@ -28,7 +28,7 @@ pub(super) struct BatchArrivals {
     pub(super) due: Option<Time>,
     /// Whether that is before its burst is complete, as only so many batches are drawn ahead.
     pub(super) halfway: bool,
-    /// What has entered.
+    /// The packets that have entered.
     pub(super) taken: Load,
 }
 
@@ -120,7 +120,7 @@ impl BatchArrivals {
         (load.batches > 0).then_some((since, load))
     }
 
-    /// What has come by `now` and has not entered.
+    /// The packets that have come by `now` and have not entered.
     pub(super) fn waiting(&self, now: Time) -> Load {
         let mut rest = self.clone();
         let before = rest.taken;

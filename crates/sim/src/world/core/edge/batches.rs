@@ -19,7 +19,7 @@ use crate::world::packet::CROSS;
 /// next event of the same instant.
 const CLOSED: u32 = 1 << 12;
 
-/// What it takes to close a burst and to send its header, in packets.
+/// The cost of closing a burst and of sending its header, in packets.
 const CLOSING: usize = 4;
 
 /// Packets that are kept one by one in bursts that are closed in one event, before it is the last.

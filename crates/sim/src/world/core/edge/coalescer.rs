@@ -1,4 +1,4 @@
-//! What a burst carries of each flow, put together as the burst is loaded.
+//! The packets of each flow in a burst, put together as the burst is loaded.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,7 @@ use burstlab_units::Time;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
 use crate::world::train::TimedTrain;
 
-/// What is taken in at once, and in which order. Reused, so that it costs no memory.
+/// Packets that are taken in at once, in their order. Reused, so that it costs no memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Due {
     pub(super) data: Vec<TimedTrain<DataPacket>>,

@@ -30,7 +30,8 @@ pub(super) struct Filling {
     pub(super) due: Time,
     /// The packet that opens the next burst, or completes the open one, if it is announced.
     pub(super) awaited: Option<Entry>,
-    /// What is still to be announced, of what enters before the timer ends, to complete the burst.
+    /// The bytes still to be announced, among those that enter before the timer ends, to complete
+    /// it.
     missing: u64,
     /// Once nothing is: the packets of the burst with their bytes, the completing one on top, and
     /// the bytes of all.
@@ -119,8 +120,8 @@ impl Filling {
         }
     }
 
-    /// The packet that completes the burst enters: returns before what the burst ends. One that
-    /// would be too much for a burst of others belongs to the next one.
+    /// The packet that completes the burst enters: returns before which entry the burst ends. A
+    /// packet that would be too much for a burst with other packets belongs to the next one.
     pub(super) fn end(&self, (now, place): Entry) -> Entry {
         let above = self.at_most && self.bytes > self.size && self.packets.len() > 1;
         (now, if above { place } else { place.next() })

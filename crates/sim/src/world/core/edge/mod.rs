@@ -43,7 +43,7 @@ use crate::world::keys::is_named;
 use crate::world::packet::{AckPacket, CROSS, DataPacket, Parcel};
 use crate::world::train::{TimedTrain, Train};
 
-/// What a source of bursts takes in memory, and an assembly queue with a source of batches.
+/// The memory of a source of bursts, and of an assembly queue with a source of batches.
 pub(in crate::world) const BURST_SOURCE_SIZE: usize = size_of::<Background>();
 pub(in crate::world) const BATCH_SOURCE_SIZE: usize = size_of::<Queue>()
     + size_of::<batch_arrivals::BatchArrivals>()
@@ -72,7 +72,7 @@ pub(super) struct Edges {
     /// Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     rules: EdgeRules,
-    /// What a queue takes in at once. Not stored: a buffer, empty between two events.
+    /// The packets that a queue takes in at once. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     due: Due,
     sites: Sites,
@@ -235,7 +235,7 @@ impl Edges {
     }
 
     /// The queue for packets of a flow, or of another source, from one node to another. A flow is
-    /// told by its slot and the key of its draws, as another source is by its number and that.
+    /// identified by its slot and the key of its draws, another source by its number and that key.
     #[inline]
     fn queue_of(
         &mut self,

@@ -19,7 +19,7 @@ use crate::world::packet::{BATCH, DataPacket, Parcel};
 use crate::world::tie_key::TieKey;
 use crate::world::train::{TimedTrain, Train};
 
-/// Stands for no way.
+/// Stands for no exclusive path.
 const NO_WAY: u32 = u32::MAX;
 
 /// An assembly queue, with the burst that is open in it.
@@ -33,11 +33,11 @@ pub(super) struct Queue {
     pub(super) place: u32,
     pub(super) assembler: Assembler<()>,
     pub(super) payload: Payload,
-    /// What will come, where it is announced.
+    /// The announced packets.
     pub(super) announced: Announced,
     /// Batches that enter it.
     pub(super) arrivals: Option<Box<BatchArrivals>>,
-    /// The way that its bursts have for themselves; `NO_WAY`: none, or a timer alone closes them.
+    /// The exclusive path of its bursts; `NO_WAY`: none, or a timer alone closes them.
     pub(super) way: u32,
     /// How far its burst is, where a size closes it and what enters is announced.
     pub(super) filling: Option<Box<Filling>>,

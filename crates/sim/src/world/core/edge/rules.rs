@@ -1,4 +1,4 @@
-//! What a scenario says of edge nodes, ready for use.
+//! The scenario's rules for edge nodes, ready for use.
 
 use burstlab_units::{Bytes, Span};
 
@@ -39,8 +39,8 @@ impl EdgeRules {
             || both_ways
             || cuts
             || scenario.core.forwarding == CoreForwarding::StoreAndForward;
-        // A path tells those who listen of each packet of a train.
-        let told = rules.control && resolved.listens();
+        // A path reports on each packet of a train to senders that listen.
+        let reported = rules.control && resolved.listens();
         let script = &resolved.loss.data.script;
         let scripted = !script.carrying.is_empty() || !script.packets.is_empty();
         Self {
@@ -56,7 +56,7 @@ impl EdgeRules {
             control: rules.control,
             both_ways,
             cuts,
-            trains: !ordered && !told && !scripted,
+            trains: !ordered && !reported && !scripted,
             ordered,
             longest: rules.bytes_in(Span::from_secs(10_000)),
         }
@@ -88,7 +88,7 @@ impl EdgeRules {
         !self.edge.spacing.is_zero()
     }
 
-    /// What it is to be known of them, to announce packets to queues.
+    /// The facts about them that the announcement of packets needs.
     pub(super) fn queues(&self) -> QueueRules {
         QueueRules { classes: self.classes, ordered: self.ordered, cuts: self.cuts }
     }

@@ -1,5 +1,5 @@
-//! What lies between edge nodes: fibres, and the nodes that switch on them. It is offered closed
-//! bursts and says what becomes of each; packets it does not know.
+//! The part between edge nodes: fibres, and the nodes that switch on them. It is offered closed
+//! bursts and returns the fate of each; it does not know packets.
 
 pub(super) mod contended;
 pub(super) mod exclusive;
@@ -21,7 +21,7 @@ use crate::scenario::Resolved;
 pub(super) enum Fabric {
     /// Bursts meet: headers go ahead of them and reserve.
     Contended(Box<Contended>),
-    /// Each pair of nodes has its way for itself.
+    /// Each pair of nodes has a path of its own.
     Exclusive(Exclusive),
 }
 
@@ -57,16 +57,16 @@ impl Fabric {
     pub(super) fn contended(&mut self) -> &mut Contended {
         match self {
             Self::Contended(fabric) => fabric,
-            Self::Exclusive(_) => panic!("no header goes ahead of a burst on a way of its own"),
+            Self::Exclusive(_) => panic!("no header goes ahead of a burst on an exclusive path"),
         }
     }
 
-    /// Where they have ways of their own.
+    /// The exclusive paths, where there are some.
     #[inline]
     pub(super) fn exclusive(&mut self) -> &mut Exclusive {
         match self {
             Self::Exclusive(fabric) => fabric,
-            Self::Contended(_) => panic!("no burst has a way of its own where others meet it"),
+            Self::Contended(_) => panic!("no burst has an exclusive path where others meet it"),
         }
     }
 

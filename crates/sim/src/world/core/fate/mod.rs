@@ -1,5 +1,5 @@
-//! What happens to a burst that is nobody's doing: losses that the scenario prescribes, contention
-//! that it injects, fibres that fail, and operations on single bursts.
+//! External events of a burst: losses that the scenario prescribes, contention that it injects,
+//! fibres that fail, and operations on single bursts.
 
 mod injection;
 mod outages;
@@ -22,7 +22,7 @@ use crate::measure::loss::LossCause;
 use crate::scenario::Resolved;
 use crate::world::packet::DataPacket;
 
-/// What a scenario has in store for bursts.
+/// The external events that a scenario has for bursts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fates {
     data: LossSchedule,
@@ -31,7 +31,7 @@ pub(super) struct Fates {
     outages: Outages,
 }
 
-/// What a burst meets with where its header has come to.
+/// An external event that a burst meets at the node of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// It is lost there.
@@ -67,7 +67,7 @@ impl Fates {
         self.outages.happens(event, fibres)
     }
 
-    /// What happens to a burst at this hop, now.
+    /// The external event of a burst at this hop, now.
     #[inline]
     pub(crate) fn meets(&self, burst: &Burst, fibres: &Fibres) -> Option<Met> {
         if let Some(cause) = burst.loss_here() {
@@ -117,7 +117,7 @@ impl Fates {
         self.data.script.kills(packet)
     }
 
-    /// What was scripted and never came.
+    /// Scripted losses that never came.
     pub(crate) fn unmet(&self) -> Vec<String> {
         let tables = [("loss.data", &self.data), ("loss.ack", &self.acks)];
         let unmet = |(table, rule): (&'static str, &LossSchedule)| {

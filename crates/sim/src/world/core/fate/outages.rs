@@ -20,8 +20,8 @@ pub(crate) struct Outages {
     known: Vec<u32>,
 }
 
-/// What happens in an outage, in this order; an event has four times its number, and the place of
-/// one of these.
+/// The phases of an outage, in this order; an event has four times its number, and the place of one
+/// of these.
 const PHASES: [Phase; 4] = [Phase::Down, Phase::Up, Phase::KnownDown, Phase::KnownUp];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -60,7 +60,7 @@ impl LossSchedule {
         (hit || scripted).then_some((*node, cause))
     }
 
-    /// What was scripted and never came.
+    /// Scripted losses that never came.
     pub(super) fn unmet(&self) -> impl Iterator<Item = String> {
         let closed = self.closed;
         let listed = match &self.process {

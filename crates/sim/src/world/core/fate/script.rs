@@ -56,7 +56,7 @@ impl Script {
         scheduled_loss
     }
 
-    /// What was scripted and never came.
+    /// Scripted losses that never came.
     pub(super) fn unmet(&self) -> impl Iterator<Item = String> {
         let carrying = self.carrying.iter().filter(|entry| !entry.1);
         let packets = self.packets.iter().filter(|entry| !entry.1);

@@ -1,9 +1,9 @@
 //! Operations on bursts: what is done to one, and where.
 //!
-//! A spared burst holds what it held in the run in which it was lost, and no more. From the node of
-//! its loss it goes on as if an extra wavelength were there for it alone. What would be cut of it
-//! stays in it, while the other burst has its wavelength. So no other burst takes another path
-//! because of it: other bursts differ only by what the hosts of the spared one do next.
+//! A spared burst holds the resources that it held in the run in which it was lost, and no more.
+//! From the node of its loss it goes on as if an extra wavelength were there for it alone. Packets
+//! that would be cut stay in it, while the other burst has its wavelength. So no other burst takes
+//! another path because of it: other bursts differ only by the next actions of its hosts.
 
 use burstlab_units::{Span, Time};
 
@@ -114,7 +114,8 @@ impl Scope<'_> {
         spares
     }
 
-    /// Whether a burst that has found the last fibre of its way is to be killed there. Where bursts
+    /// Whether a burst that has found the last fibre of its route is to be killed there. Where
+    /// bursts
     /// are cut it may yet be lost by itself.
     #[inline]
     pub(crate) fn is_killed(&self, slot: u32) -> bool {

@@ -1,5 +1,5 @@
-//! What a dropped slot brings about: losses, and with congestion control notifications, a lower
-//! rate, and ACKs in the name of receivers.
+//! The effects of a dropped slot: losses, and with congestion control notifications, a lower rate,
+//! and ACKs in the name of receivers.
 
 use burstlab_kernel::Rank;
 use burstlab_optical::slotted::DropCause;
@@ -77,7 +77,7 @@ impl Ops {
         segments
     }
 
-    /// The edge of a slot that is lost by congestion is told.
+    /// The edge of a slot that is lost by congestion is notified.
     fn notify(
         &mut self,
         slot: u64,
@@ -188,7 +188,7 @@ impl Ops {
         }
     }
 
-    /// Records what a notification brings to a buffer: the loss rate, and its rates.
+    /// Records the effect of a notification on a buffer: the loss rate, and its rates.
     fn records_notice(
         &self,
         now: Time,

@@ -1,5 +1,5 @@
-//! Data packets on their access links to an edge node. Where nobody looks at them on their way they
-//! are no events: when each is there is known as it is put on its link, and it enters its buffer
+//! Data packets on their access links to an edge node. Where nobody looks at them there they are no
+//! events: a packet's time of arrival is known as it is put on its link, and it enters its buffer
 //! before anything else happens there.
 
 use std::cmp::Reverse;
@@ -66,7 +66,7 @@ impl Ingress {
         coming
     }
 
-    /// Packets on their way.
+    /// Packets in transit.
     pub(super) fn packets(&self) -> u64 {
         self.flows.iter().map(|queue| queue.len() as u64).sum()
     }

@@ -1,7 +1,7 @@
 //! A slotted network of optical packets. Slots are numbered, and all nodes switch in step: one
-//! event is what happens in one slot, and slots in which nothing does cost nothing. What is known
-//! ahead is no event: when a packet is at its edge node, when an optical packet has crossed its
-//! last fibre, and when an ACK that travels beside the slots is home.
+//! event does all the work of one slot, and slots without work cost nothing. Three things are known
+//! ahead and need no event: the time at which a packet is at its edge node, at which an optical
+//! packet has crossed its last fibre, and at which an ACK outside of the slots arrives.
 
 mod calendar;
 mod coming;
@@ -43,7 +43,7 @@ use crate::world::events::SlotEvent;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
 use crate::world::tie_key::TieKey;
 
-/// An optical packet on its way.
+/// An optical packet in flight.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct InFlight {
     cell: Cell<Packet>,
@@ -66,7 +66,7 @@ impl InFlight {
     }
 }
 
-/// The optical packets on their way, by the slot that they are known by.
+/// The optical packets in flight, by the slot that they are known by.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cells {
     slots: Vec<Option<InFlight>>,
@@ -86,7 +86,7 @@ impl Cells {
 
     #[inline]
     fn get(&mut self, slot: u32) -> &mut InFlight {
-        self.slots[slot as usize].as_mut().expect("a cell on its way is kept")
+        self.slots[slot as usize].as_mut().expect("a cell in flight is kept")
     }
 
     #[inline]
@@ -130,7 +130,7 @@ impl Node {
 /// A fibre and the output it begins at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Fibre {
-    /// What is on it, by the slot in which it arrives.
+    /// The cells on it, by the slot in which they arrive.
     flying: VecDeque<(u64, u32)>,
     /// How many of it have come to their egress at its end.
     ending: u32,
@@ -146,7 +146,7 @@ struct Fibre {
     tally: SlotLinkTally,
 }
 
-/// What does not change, and is not stored.
+/// The part that does not change, and is not stored.
 #[derive(Clone, Debug, Default)]
 struct Fixed {
     graph: Graph,
@@ -173,7 +173,7 @@ impl Fixed {
     }
 }
 
-/// What an edge knows of a connection.
+/// An edge's record of a connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Known {
     /// The flow's number: its slot may hold another one by now.
@@ -187,9 +187,9 @@ pub(in crate::world) struct Ops {
     /// Not stored: the scenario has it, and no event changes it.
     #[serde(skip)]
     fixed: Fixed,
-    /// What it knows of the flows.
+    /// Its facts about the flows.
     pub(super) flows: Flows,
-    /// What the hosts and links are yet to deal with. Not stored: empty between two events.
+    /// The effects that hosts and links are yet to process. Not stored: empty between two events.
     #[serde(skip)]
     pub(super) effects: Effects,
     clock: SlotClock,
@@ -197,7 +197,7 @@ pub(in crate::world) struct Ops {
     calendar: Calendar,
     /// Whether something happens at this instant before the nodes that are still to come in it.
     at_once: bool,
-    /// What came before this to an edge node came before what happens.
+    /// Packets that came to an edge node before this moment came before the present work.
     present: Moment,
     fibres: Vec<Fibre>,
     /// By fibre: the slot in which the first of what is on it arrives. They lie together, as each
@@ -226,13 +226,13 @@ pub(in crate::world) struct Ops {
     pub(super) tally: OpsTally,
     /// The numbers at the end of the measured time, where the run goes on.
     measured: Option<Box<OpsSummary>>,
-    /// What arrives at a node. Not stored: a buffer, empty between two events.
+    /// Cells that arrive at a node. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     arrived: Vec<u32>,
-    /// What leaves its buffer. Not stored: a buffer, empty between two events.
+    /// Cells that leave its buffer. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     left: Vec<(usize, u32)>,
-    /// What lands there. Not stored: a buffer, empty between two events.
+    /// Cells that land there. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     landed: Vec<u32>,
     /// The buffers of a node that may send. Not stored: a buffer, empty between two events.
@@ -342,8 +342,8 @@ impl Ops {
         }
     }
 
-    /// An ACK that travels beside the slots will be at the edge of its receiver at `at`. Where
-    /// edges write no ACKs nothing can happen to it from there to the edge of its sender.
+    /// An ACK outside of the slots will be at the edge of its receiver at `at`. Where edges write
+    /// no ACKs nothing can happen to it from there to the edge of its sender.
     #[inline]
     pub(super) fn ack_flies(
         &mut self,
@@ -374,7 +374,7 @@ impl Ops {
         self.home[index].push_in(&mut context.queue, at, ticket, event, packet);
     }
 
-    /// What the edge knows of the flow with number `id` in slot `flow`.
+    /// The edge's record of the flow with number `id` in slot `flow`.
     #[inline]
     fn known(&mut self, flow: u32, id: u32) -> &mut Known {
         let index = flow as usize;
@@ -389,7 +389,7 @@ impl Ops {
     }
 }
 
-/// What an output with so many wavelengths counts.
+/// The record of an output with so many wavelengths.
 fn descriptor(rules: &Congestion, clock: SlotClock, wavelengths: u32) -> Descriptor {
     let slots = |span: Span| span.as_ps() / clock.slot().as_ps();
     let (arrivals, losses) = (slots(rules.rtt_max * 2).max(1), slots(rules.loss_window).max(1));

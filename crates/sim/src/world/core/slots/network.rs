@@ -1,4 +1,4 @@
-//! What a network of slots answers to hosts and access links.
+//! The answers of a slotted network to hosts and access links.
 
 use burstlab_kernel::Rank;
 use burstlab_optical::slotted::Passed;
@@ -49,8 +49,8 @@ impl Network for Ops {
         context.queue.push(at, Rank::Timer, SlotEvent::SmoothingUnit.of(0));
     }
 
-    /// What an edge that writes ACKs makes of an ACK of a receiver depends on what it hears until
-    /// that ACK comes by.
+    /// The response of an edge that writes ACKs to a receiver's ACK depends on its news until that
+    /// ACK comes by.
     fn promises(&self, run: &Run, ahead: &Lookahead) -> Promises {
         let last = (Time::ZERO + run.duration + run.drain.unwrap_or_default()).before();
         let in_step = ahead.is_allowed() && self.changes_in_step(last);

@@ -146,7 +146,7 @@ impl Ops {
         }
     }
 
-    /// What is probably not meant: more least rates than a fibre carries, buffers that get nothing.
+    /// Probable mistakes: more least rates than a fibre carries, buffers that get nothing.
     pub(super) fn warnings(&self) -> Vec<String> {
         let graph = &self.fixed.graph;
         let smoothing = &self.fixed.rules.smoothing;

@@ -1,5 +1,5 @@
-//! Operations on optical packets. One that is spared travels beside the slots from the switch that
-//! would drop it, on every fibre as long as in them, and takes nobody's position.
+//! Operations on optical packets. One that is spared travels outside of the slots from the switch
+//! that would drop it, on every fibre as long as in them, and takes nobody's position.
 
 use burstlab_units::Time;
 
@@ -46,7 +46,7 @@ impl Ops {
         context.surgery.delay(named).as_ps().div_ceil(self.clock.slot().as_ps())
     }
 
-    /// What happened to a cell.
+    /// The event of a cell.
     pub(super) fn happened(
         &self,
         flying: &InFlight,

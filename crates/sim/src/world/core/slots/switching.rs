@@ -1,4 +1,4 @@
-//! What happens at a node in a slot.
+//! The work of a node in a slot.
 
 use std::cmp::Ordering;
 
@@ -56,7 +56,7 @@ impl Ops {
         self.wake_again(node, slot, context);
     }
 
-    /// Takes what arrives at `node` in `slot` from its fibres, in the order in which it is served.
+    /// Takes the packets that arrive at `node` in `slot` from its fibres, in the order of service.
     #[inline]
     fn arrive(&mut self, node: u32, slot: u64, arrived: &mut Vec<u32>, landed: &mut Vec<u32>) {
         let state = &self.nodes[node as usize];
@@ -102,7 +102,7 @@ impl Ops {
 
     /// The fibre that a cell has come over.
     fn came_over(&self, cell: u32) -> u32 {
-        let flying = self.cells.slots[cell as usize].as_ref().expect("a cell on its way is kept");
+        let flying = self.cells.slots[cell as usize].as_ref().expect("a cell in flight is kept");
         self.pairs[flying.pair as usize].route[flying.hop as usize - 1]
     }
 
@@ -269,9 +269,8 @@ impl Ops {
 }
 
 impl Ops {
-    /// A slot begins: all nodes that have something to do in it do it, one after the other. What a
-    /// node brings about at this very instant comes before those that are left, which then are
-    /// another event.
+    /// A slot begins: all nodes with work in it do it, one after the other. Effects of a node at
+    /// this very instant come before the nodes that are left, which then are another event.
     #[inline]
     pub(super) fn slot_begins(&mut self, context: &mut Context) {
         let slot = self.calendar.begins();

@@ -1,4 +1,4 @@
-//! What a flow achieved: in the measured time, and by the end of the run.
+//! The results of a flow: in the measured time, and by the end of the run.
 
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::Flow;
 use crate::measure::loss::Truth;
 use crate::measure::{Confusion, FlowSummary};
 
-/// What a flow had received and measured when measuring began.
+/// The state of a flow when measuring began.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Before {
     segments: u64,
@@ -19,7 +19,7 @@ pub(super) struct Before {
     round_trip: Span,
 }
 
-/// What a flow achieved in the measured time.
+/// The results of a flow in the measured time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Achieved {
     goodput_bps: f64,
@@ -47,7 +47,7 @@ impl Flow {
         };
     }
 
-    /// What it achieved in the measured time, which ends now and is so long.
+    /// Its results in the measured time, which ends now and is so long.
     pub(in crate::world) fn achieved(&self, measured: Span) -> Achieved {
         let rate = |bytes: u64| {
             if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }

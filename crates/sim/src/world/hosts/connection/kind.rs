@@ -1,4 +1,4 @@
-//! What flows of one entry of the scenario have in common.
+//! The part that all flows of one entry of the scenario share.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use crate::scenario::{Flow as Entry, Resolved};
 use crate::world::ahead::policy::HostRules;
 use crate::world::keys::Keys;
 
-/// What an entry of the scenario is called, and in which table it stands.
+/// The names of an entry of the scenario, and the table in which it stands.
 pub(in crate::world) struct Called<'a> {
     pub(in crate::world) table: &'a str,
     pub(in crate::world) name: Option<&'a String>,
     pub(in crate::world) label: Option<&'a String>,
 }
 
-/// What flows of one entry of the scenario have in common.
+/// The part that all flows of one entry of the scenario share.
 #[derive(Clone, Debug)]
 pub(in crate::world) struct FlowKind {
     pub(in crate::world) label: String,
-    /// What draws of its flows are keyed by.
+    /// The keys of the draws of its flows.
     pub(in crate::world) keys: Keys,
     pub(in crate::world) variant: String,
     pub(super) config: Config,
@@ -29,7 +29,7 @@ pub(in crate::world) struct FlowKind {
     /// How far its hosts may be ahead of the clock.
     pub(in crate::world) ahead: HostRules,
     pub(in crate::world::hosts) detects: bool,
-    /// Whether its detector is told the truth before anything happens to its window.
+    /// Whether its detector receives the truth before anything happens to its window.
     pub(super) hears_truth: bool,
     /// Bytes of application data in a full segment.
     pub(super) payload: u64,
@@ -97,7 +97,7 @@ impl FlowKind {
         self
     }
 
-    /// That of a flow that was read and is yet to be told its own.
+    /// The kind of a flow that was read and is yet to be given its own.
     pub(super) fn unknown() -> Arc<Self> {
         let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
         Arc::new(Self::plain(None, 0, &config))

@@ -45,9 +45,9 @@ impl Flow {
                     return flows;
                 }
                 let id = flows.len() as u32;
-                let ways = 1 + u64::from(back.is_some());
-                let key = kind.keys.key(u64::from(copy) * ways, unnamed);
-                unnamed += if kind.keys.are_named() { 0 } else { ways };
+                let directions = 1 + u64::from(back.is_some());
+                let key = kind.keys.key(u64::from(copy) * directions, unnamed);
+                unnamed += if kind.keys.are_named() { 0 } else { directions };
                 let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
                 let [later, _] = starts.uniforms(key);
                 let start = start + Span::from_ps((later * one.spread.as_ps() as f64) as u64);

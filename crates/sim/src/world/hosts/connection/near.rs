@@ -154,10 +154,10 @@ impl Near {
         self.completed
     }
 
-    /// What the ledger says of the sender when something happens to it; its state too, where that
-    /// is asked for. It waits for all segments up to the last one sent since the last time-out or
-    /// repair, as Linux has it for all that it has sent: those that are acknowledged are there,
-    /// unless an edge node acknowledged them in the name of the receiver.
+    /// The sender's values for the ledger before an event; its state too, where that is asked for.
+    /// It waits for all segments up to the last one sent since the last time-out or repair, as
+    /// Linux has it for all that it has sent: those that are acknowledged are there, unless an edge
+    /// node acknowledged them in the name of the receiver.
     #[inline]
     pub(in crate::world) fn before(&self, state: bool) -> SenderBefore {
         SenderBefore {
@@ -314,7 +314,7 @@ impl<F: FnMut(Time, Range<u64>, (Bytes, f64))> Wires for Carrying<'_, F> {
     }
 }
 
-/// The same where packets carry options: what is under way of these is `carried`.
+/// The same where packets carry options: those in flight are in `carried`.
 impl Near {
     /// ACKs will be at the sender. Takes those in front that are on the fast path and come by
     /// `until`; returns how many. `go` takes segments of one size that go: their numbers, the
@@ -332,8 +332,8 @@ impl Near {
         self.sender.on_full_acks_fast(run, until, &mut wires)
     }
 
-    /// An ACK will be at the sender that is not: takes it as any, if that may be dealt with now.
-    /// What the sender lets go is in `out`. Returns whether it did.
+    /// Takes an ACK that is not on the fast path, as any other, if it may be processed now. The
+    /// segments that it releases are in `out`. Returns whether it did.
     pub(in crate::world) fn hear_slowly(
         &mut self,
         carried: &mut CarriedOptions,

@@ -1,4 +1,4 @@
-//! What reductions of a sender's window were for, and what they cost.
+//! The causes of reductions of a sender's window, and their cost.
 
 use burstlab_tcp::{Reductions as SoFar, Verdict};
 use burstlab_units::Time;
@@ -15,10 +15,10 @@ pub(in crate::world) struct WindowBefore {
     reductions: SoFar,
 }
 
-/// What has become of them.
+/// The change of these.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::world) struct WindowAfter {
-    /// What the window was reduced for, and by how many segments.
+    /// The cause of the reduction of the window, and its size in segments.
     pub(in crate::world) reduced: Option<(ReductionCause, f64)>,
     /// Whether a reduction was taken back.
     pub(in crate::world) undone: bool,
@@ -60,19 +60,19 @@ impl Flow {
         WindowAfter { reduced: Some((cause, cost)), undone }
     }
 
-    /// Records a reduction that has no other row in the ledger (`told`: it has), and one that was
-    /// taken back.
+    /// Records a reduction that has no other row in the ledger (`recorded`: it has), and one that
+    /// was undone.
     #[inline]
     pub(in crate::world) fn note_window(
         &self,
         now: Time,
         after: &WindowAfter,
-        told: bool,
+        recorded: bool,
         before: &SenderBefore,
         context: &mut Context,
     ) {
         let kinds = [
-            (after.reduced.is_some() && !told, LedgerKind::Reduction, after.reduced),
+            (after.reduced.is_some() && !recorded, LedgerKind::Reduction, after.reduced),
             (after.undone, LedgerKind::UndoneReduction, None),
         ];
         for (_, kind, reduction) in kinds.into_iter().filter(|(happened, ..)| *happened) {
@@ -82,7 +82,7 @@ impl Flow {
         }
     }
 
-    /// Tells a detector that knows the truth what a reduction now would be for.
+    /// Notifies a detector that knows the truth of the cause of a reduction now.
     #[inline]
     pub(in crate::world) fn tell_truth(&mut self, before: &SenderBefore) {
         if self.kind.hears_truth {

@@ -1,4 +1,5 @@
-//! What packets say that are on their way, by number: it stays here while they cross the network.
+//! The contents of packets in transit, by number: they stay here while the packets cross the
+//! network.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::scenario::{Cargo, Ecn, Packet};
 
-/// What keeping a packet takes beside what it says, in bytes.
+/// The memory of a packet besides its contents, in bytes.
 const EACH: u64 = 128;
 
-/// Memory of all packets of a run that are on their way, in bytes. One run counts at a time, so
-/// that looking and writing need not be one step.
+/// Memory of all packets of a run that are in transit, in bytes. One run counts at a time, so that
+/// looking and writing need not be one step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weight(Arc<AtomicU64>);
 
@@ -33,7 +34,7 @@ pub(super) struct Kept {
     pub(super) ecn: Ecn,
 }
 
-/// Packets on their way, each in the place of its number.
+/// Packets in transit, each in the place of its number.
 #[derive(Debug, Default)]
 pub(super) struct InTransit {
     packets: VecDeque<Option<Kept>>,
@@ -48,7 +49,7 @@ impl InTransit {
         Self { weight, ..Self::default() }
     }
 
-    /// Memory of all packets of the run that are on their way, in bytes.
+    /// Memory of all packets of the run that are in transit, in bytes.
     pub(super) fn weight(&self) -> u64 {
         self.weight.bytes()
     }
@@ -66,13 +67,13 @@ impl InTransit {
         number
     }
 
-    /// Whether the packet `number` is on its way.
+    /// Whether the packet `number` is in transit.
     pub(super) fn has(&self, number: u64) -> bool {
         let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
         place.and_then(|place| self.packets.get(place)).is_some_and(Option::is_some)
     }
 
-    /// The packet `number`, if it is on its way.
+    /// The packet `number`, if it is in transit.
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Kept> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.packets.get_mut(place)?.as_mut()

@@ -1,15 +1,15 @@
-//! What a sender that is a stack has lost, as it may tell of it: not every lost packet is one that
-//! it takes for lost, and one of its datagrams may be several to it.
+//! The losses of a sender that is a stack, as it may report them: it need not notice every lost
+//! packet, and one of its datagrams may be several packets to it.
 
 use std::collections::BTreeSet;
 
 use crate::measure::loss::Causes;
 use crate::scenario::{Cargo, Carries};
 
-/// What a sender has lost.
+/// The losses of a sender.
 #[derive(Debug, Default)]
 pub(super) struct LostCargo {
-    /// Packets that it takes for lost and that are on their way all the same.
+    /// Packets that it takes for lost and that are in transit all the same.
     given_up: Vec<u64>,
     /// Packets that are lost, and in a row of the ledger, but not sent again yet.
     pub(super) explained: BTreeSet<u64>,
@@ -19,7 +19,7 @@ pub(super) struct LostCargo {
     unread: BTreeSet<u64>,
     /// Lost probes of the path.
     probes: BTreeSet<u64>,
-    /// Packets of the protocol in lost datagrams, beside the first of each.
+    /// Packets of the protocol in lost datagrams, other than the first of each.
     others: u64,
     /// Packets of the protocol that were sent, and those that it took for lost by their number.
     sent: u64,
@@ -52,7 +52,7 @@ impl LostCargo {
         place.map(|place| self.given_up.swap_remove(place)).is_some()
     }
 
-    /// Its sender takes a packet for lost that is on its way.
+    /// Its sender takes a packet for lost that is in transit.
     pub(super) fn gives_up(&mut self, number: u64) {
         self.given_up.push(number);
     }
@@ -108,7 +108,7 @@ impl LostCargo {
         Some((oldest, rest - others))
     }
 
-    /// Nothing is told any more of packets below `number`.
+    /// Nothing is reported any more about packets below `number`.
     pub(super) fn forget_below(&mut self, number: u64) {
         for set in [&mut self.explained, &mut self.bare, &mut self.unread, &mut self.probes] {
             if set.first().is_some_and(|&first| first < number) {

@@ -3,10 +3,11 @@
 
 use burstlab_units::{Span, Time};
 
-/// Memory that packets on their way may take, of all hosts of a run, in bytes.
+/// Memory that packets in transit may take, of all hosts of a run, in bytes.
 pub(super) const IN_TRANSIT: u64 = 1 << 30;
 
-/// Packets at one instant, or alarms, or events told at once beside those of packets sent.
+/// Packets at one instant, or alarms, or events reported at once in addition to those of packets
+/// sent.
 const AT_ONCE: u32 = 1 << 16;
 
 /// Events that each packet sent lets a host tell at once: a repair may name all that wait.
@@ -24,7 +25,7 @@ pub(super) fn events(sent: u64) -> u64 {
     u64::from(AT_ONCE) + EACH * sent
 }
 
-/// What a host has done lately.
+/// The recent work of a host.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Busy {
     /// At the last instant at which it did something.

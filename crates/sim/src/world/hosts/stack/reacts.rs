@@ -1,4 +1,4 @@
-//! What a host of others tells of itself, traced back to the losses behind it: the ledger of such a
+//! The reports of a third-party host, traced back to the losses behind them: the ledger of such a
 //! flow.
 
 use burstlab_units::Time;
@@ -14,12 +14,12 @@ use crate::world::context::Context;
 use crate::world::hosts::duplex::begin_to_reply;
 
 /// Packets with numbers of their own, such as those of a handshake, that may lie between a lost one
-/// and the one whose ACK tells of it.
+/// and the one whose ACK reports it.
 const BETWEEN: u64 = 256;
 
-/// What a sender has told at once.
+/// The events that a sender has reported at once.
 #[derive(Default)]
-struct Told {
+struct Reported {
     acked: bool,
     /// It has waited long enough: for what was missing then.
     timeout: Option<Causes>,
@@ -45,23 +45,23 @@ struct Said {
     ended: Option<Ending>,
 }
 
-/// What TCP repairs.
+/// A repair of TCP.
 struct Repair {
     timed_out: bool,
     cost: Option<u32>,
-    /// The first packet that it waits for, and what is missing of all.
+    /// The first packet that it waits for, and the missing ones of all.
     first: Option<u64>,
     behind: Causes,
 }
 
-impl Told {
+impl Reported {
     fn timed_out(&self) -> bool {
         self.timeout.is_some() || self.repairs.iter().any(|repair| repair.timed_out)
     }
 }
 
 impl Hosts {
-    /// What the sender of a flow is just before something happens.
+    /// The state of the sender of a flow just before something happens.
     pub(super) fn stack_before(&self, index: u32, context: &Context) -> SenderBefore {
         let stack = self.flows[index as usize].stack.as_ref().expect("the flow has a stack");
         let traced = context.recorder.traces_ledger();
@@ -71,8 +71,8 @@ impl Hosts {
         }
     }
 
-    /// Hears what a host tells; returns whether all of the flow is acknowledged now, for the first
-    /// time.
+    /// Takes the reports of a host; returns whether all of the flow is acknowledged now, for the
+    /// first time.
     pub(super) fn stack_reacts(
         &mut self,
         now: Time,
@@ -82,7 +82,7 @@ impl Hosts {
     ) -> bool {
         let flow = &mut self.flows[index as usize];
         let done = match side {
-            FAR => flow.receiver_tells(now).map(|()| false),
+            FAR => flow.receiver_reports(now).map(|()| false),
             _ => match (flow.sender_tells(now, before, context), flow.reverse_flow()) {
                 (Ok(said), Some(other)) => self.stack_takes(now, (index, other), &said),
                 (said, _) => said.map(|said| said.done),
@@ -154,13 +154,12 @@ fn takes(flow: &mut Flow, now: Time, received: u64) -> Result<(), String> {
 }
 
 impl Flow {
-    /// The receiver, a stack, tells what it has to tell; answers what is wrong with that, as the
-    /// sender does.
-    fn receiver_tells(&mut self, now: Time) -> Result<(), String> {
+    /// The receiver, a stack, reports its events; returns the mistake in them, as the sender does.
+    fn receiver_reports(&mut self, now: Time) -> Result<(), String> {
         let stack = self.stack.as_mut().expect("the flow has a stack");
         let mut left = patience::events(stack.end(FAR).in_transit.kept());
         while let Some(event) = stack.end_mut(FAR).host().poll_event() {
-            left = left.checked_sub(1).ok_or("tells of events without end")?;
+            left = left.checked_sub(1).ok_or("reports events without end")?;
             match event {
                 HostEvent::Ended(why) if self.far.received().is_none() => {
                     stack.receiver_ends(now, why);
@@ -181,62 +180,67 @@ impl Flow {
         before: &SenderBefore,
         context: &mut Context,
     ) -> Result<Said, String> {
-        let mut told = Told::default();
+        let mut reported = Reported::default();
         let stack = self.stack.as_ref().expect("the flow has a stack");
         let mut left = patience::events(stack.end(NEAR).in_transit.kept());
         while let Some(event) =
             self.stack.as_mut().and_then(|s| s.end_mut(NEAR).host().poll_event())
         {
-            left = left.checked_sub(1).ok_or("tells of events without end")?;
-            self.told(now, event, &mut told)?;
+            left = left.checked_sub(1).ok_or("reports events without end")?;
+            self.take_report(now, event, &mut reported)?;
         }
-        if told.acked {
+        if reported.acked {
             self.forget();
         }
-        self.record(now, &told, before, context);
+        self.record(now, &reported, before, context);
         let stack = self.stack.as_ref().expect("the flow has a stack");
         let open = self.bytes.is_some() && self.near.completed().is_none();
         let done = open && stack.state(NEAR).finished;
         if done {
             self.near.complete(now);
         }
-        let Told { said, .. } = told;
+        let Reported { said, .. } = reported;
         Ok(Said { done, ..said })
     }
 
-    /// The sender, a stack, tells something.
-    fn told(&mut self, now: Time, event: HostEvent, told: &mut Told) -> Result<(), String> {
+    /// The sender, a stack, reports an event.
+    fn take_report(
+        &mut self,
+        now: Time,
+        event: HostEvent,
+        reported: &mut Reported,
+    ) -> Result<(), String> {
         use HostEvent::{Acked, Awaited, Forgotten, Lost, Resent};
-        let Told { said, .. } = &mut *told;
+        let Reported { said, .. } = &mut *reported;
         let stack = self.stack.as_mut().expect("the flow has a stack");
         let sent = stack.end(NEAR).in_transit.kept();
         if let Acked(number) | Awaited(number) | Forgotten(number) | Lost(number) | Resent(number) =
             event
             && number >= sent + patience::READY
         {
-            return Err(format!("tells of its packet {number}, and has sent {sent} (from 0)"));
+            return Err(format!("reports its packet {number}, and has sent {sent} (from 0)"));
         }
         match event {
             HostEvent::Acked(number) => {
                 stack.acked = stack.acked.max(Some(number));
-                told.acked = true;
+                reported.acked = true;
             }
-            HostEvent::Timeout => told.timeout = Some(self.causes.clone()),
+            HostEvent::Timeout => reported.timeout = Some(self.causes.clone()),
             HostEvent::Repairs { timed_out, cost } => {
                 let behind = Causes::default();
-                told.repairs.push(Repair { timed_out, cost, first: None, behind });
+                reported.repairs.push(Repair { timed_out, cost, first: None, behind });
             }
-            HostEvent::Awaited(number) => self.waits_for(number, told),
-            HostEvent::Lost(number) | HostEvent::Resent(number) => self.gives_up(number, told),
+            HostEvent::Awaited(number) => self.waits_for(number, reported),
+            HostEvent::Lost(number) | HostEvent::Resent(number) => self.gives_up(number, reported),
             HostEvent::SomeLost(count) => {
                 let below = stack.acked.unwrap_or(sent);
                 let Some((oldest, wrong)) = stack.lost.oldest(&self.causes, below, count) else {
                     return Err(format!("takes more packets for lost than the {sent} it has sent"));
                 };
                 let about = stack.acked.unwrap_or(0);
-                told.repaired += wrong;
-                oldest.into_iter().for_each(|number| self.gives_up(number, told));
-                told.spurious.extend(std::iter::repeat_n(about, wrong as usize));
+                reported.repaired += wrong;
+                oldest.into_iter().for_each(|number| self.gives_up(number, reported));
+                reported.spurious.extend(std::iter::repeat_n(about, wrong as usize));
             }
             HostEvent::Forgotten(number) => {
                 self.causes.found(number);
@@ -260,8 +264,8 @@ impl Flow {
     }
 
     /// A repair that has just begun is of a connection that waits for what a packet carried.
-    fn waits_for(&mut self, number: u64, told: &mut Told) {
-        let Some(repair) = told.repairs.last_mut() else { return };
+    fn waits_for(&mut self, number: u64, reported: &mut Reported) {
+        let Some(repair) = reported.repairs.last_mut() else { return };
         repair.first.get_or_insert(number);
         if let Some((_, &loss)) = self.causes.among(number..number + 1).next() {
             repair.behind.lost(number, loss);
@@ -271,26 +275,26 @@ impl Flow {
     }
 
     /// The sender takes a packet for lost, or sends again what it carried.
-    fn gives_up(&mut self, number: u64, told: &mut Told) {
+    fn gives_up(&mut self, number: u64, reported: &mut Reported) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
         // Of ACKs alone nothing is sent again, nor of a probe of the path.
         if stack.lost.is_bare(number) {
             return;
         }
-        told.repaired += u64::from(!stack.lost.is_probe(number));
+        reported.repaired += u64::from(!stack.lost.is_probe(number));
         if stack.lost.is_unread(number) {
             return;
         }
         if let Some(loss) = self.causes.take(number) {
             if !stack.lost.explained.remove(&number) {
-                told.lost.push((number, loss));
+                reported.lost.push((number, loss));
             }
             return;
         }
         if stack.end(NEAR).in_transit.has(number) {
             stack.lost.gives_up(number);
         }
-        told.spurious.push(number);
+        reported.spurious.push(number);
     }
 
     /// Packets that are not taken for lost though a much later one is acknowledged were never going
@@ -306,22 +310,28 @@ impl Flow {
         }
     }
 
-    /// Counts and records what the sender has told.
-    fn record(&mut self, now: Time, told: &Told, before: &SenderBefore, context: &mut Context) {
+    /// Counts and records the events that the sender has reported.
+    fn record(
+        &mut self,
+        now: Time,
+        reported: &Reported,
+        before: &SenderBefore,
+        context: &mut Context,
+    ) {
         let id = (now, self.id);
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        stack.counts.repaired += told.repaired;
-        stack.counts.timeouts += u64::from(told.timeout.is_some());
+        stack.counts.repaired += reported.repaired;
+        stack.counts.timeouts += u64::from(reported.timeout.is_some());
         let recorder = &mut context.recorder;
-        if let (true, Some(acked)) = (told.acked, stack.acked) {
+        if let (true, Some(acked)) = (reported.acked, stack.acked) {
             recorder.acked(self.id, now, acked + 1);
             if let Some(rtt) = stack.state(NEAR).rtt {
                 stack.counts.round_trips += 1;
                 stack.counts.round_trip += rtt;
             }
         }
-        // What is sent again at a time-out is behind that, and in no row of its own.
-        let lost = if told.timeout.is_none() { told.lost.as_slice() } else { &[] };
+        // Retransmissions at a time-out belong to its row, and have no row of their own.
+        let lost = if reported.timeout.is_none() { reported.lost.as_slice() } else { &[] };
         for group in lost.chunk_by(|(_, one), (_, next)| one.burst == next.burst) {
             let mut causes = Causes::default();
             group.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
@@ -330,15 +340,15 @@ impl Flow {
             stack.counts.repairs += 1;
         }
         let acked = stack.acked;
-        told.repairs.iter().for_each(|repair| self.repairs(now, repair, before, context));
+        reported.repairs.iter().for_each(|repair| self.repairs(now, repair, before, context));
         let recorder = &mut context.recorder;
-        for &seq in &told.spurious {
+        for &seq in &reported.spurious {
             self.counted.spurious_retransmissions += 1;
             let row = LedgerRow::new(id, LedgerKind::SpuriousRetransmission, seq, before);
             recorder.ledger(&row, &self.causes);
         }
-        if let Some(mut causes) = told.timeout.clone() {
-            told.lost.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
+        if let Some(mut causes) = reported.timeout.clone() {
+            reported.lost.iter().for_each(|&(seq, loss)| causes.lost(seq, loss));
             let truth = causes.truth(0..before.waits_until);
             self.counted.timeouts[truth as usize][0] += 1;
             self.near.note(now, 3, before.waits_until);
@@ -348,7 +358,7 @@ impl Flow {
             recorder.ledger(&row, &causes);
         }
         if recorder.traces_cwnd() {
-            self.record_window(now, told, context);
+            self.record_window(now, reported, context);
         }
     }
 
@@ -383,20 +393,20 @@ impl Flow {
         context.recorder.ledger(&row, behind);
     }
 
-    /// Records the window after what the sender has told.
-    fn record_window(&self, now: Time, told: &Told, context: &mut Context) {
+    /// Records the window after the sender's reports.
+    fn record_window(&self, now: Time, reported: &Reported, context: &mut Context) {
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let repairs = told.repaired > 0;
+        let repairs = reported.repaired > 0;
         let state = stack.state(NEAR);
         let sender = SenderNow::of_host(&state, repairs);
         let ack = stack.acked.map_or(-1, |acked| acked as i64);
-        // A stack tells the smoothed round trip alone, and no measurement.
+        // A stack reports the smoothed round trip alone, and no measurement.
         let event = CwndEvent::Ack;
         let mut row = CwndRow { now, flow: self.id, event, ack, sample: None, sender };
-        if told.acked {
+        if reported.acked {
             context.recorder.cwnd(&row);
         }
-        let timed_out = told.timed_out();
+        let timed_out = reported.timed_out();
         row.event = if timed_out { CwndEvent::Timeout } else { CwndEvent::FastRetransmit };
         if repairs || timed_out {
             context.recorder.cwnd(&row);

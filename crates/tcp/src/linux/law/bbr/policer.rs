@@ -1,4 +1,4 @@
-//! A rate over several round trips with losses: what a policer lets through.
+//! A rate over several round trips with losses: the rate of a policer.
 
 use serde::{Deserialize, Serialize};
 

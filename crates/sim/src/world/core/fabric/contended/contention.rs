@@ -1,4 +1,4 @@
-//! What a node does for a burst whose way is taken, in the order the scenario states.
+//! Resolutions of a node for a blocked burst, in the order the scenario states.
 
 use burstlab_optical::scheduling::Conversion;
 use burstlab_units::{Span, Time};
@@ -14,7 +14,7 @@ use crate::world::core::plan::Plan;
 use crate::world::core::rules::Rules;
 use crate::world::core::scope::{Common, Scope};
 
-/// What becomes of a burst at a node.
+/// The outcome of a burst at a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
     /// It has a wavelength.
@@ -37,7 +37,7 @@ struct Wish {
 }
 
 impl Contended {
-    /// Finds a burst a way out of the node it comes to, where it has `met` with something.
+    /// Finds a burst an output of the node it comes to, where it has `met` with something.
     pub(super) fn resolve(
         &mut self,
         (now, slot): (Time, u32),
@@ -212,7 +212,7 @@ impl Contended {
                 continue;
             }
             let next = plan.graph.link(link).to;
-            let Some(way) = plan.routes.way(next, burst.to) else { continue };
+            let Some(way) = plan.routes.path(next, burst.to) else { continue };
             let passes = |link: &u32| plan.graph.link(*link).to == node;
             let hops = 1 + way.len();
             let late = time_left < plan.rules.ahead(hops);

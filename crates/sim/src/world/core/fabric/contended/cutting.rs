@@ -39,7 +39,7 @@ impl Contended {
             reservation.passes = reservation.passes.min(left);
         }
         if burst.hop == hop {
-            // Its header is still at this ingress, behind a queue, and tells the new length.
+            // Its header is still at this ingress, behind a queue, and carries the new length.
             burst.hold = burst.hold.min(left.max(INSTANT));
         }
         if left < burst.left {
@@ -94,7 +94,7 @@ impl Contended {
     }
 }
 
-/// What is left of a burst from its fibre `hop` on is `left` long; the packets beyond are lost.
+/// A burst from its fibre `hop` on becomes `left` long; the packets beyond are lost.
 pub(super) fn cut(now: Time, (slot, hop): (u32, usize), left: Span, scope: &mut Scope) {
     if scope.spares(now, (slot, hop), LossCause::Cut) {
         return;

@@ -72,7 +72,7 @@ impl Contended {
         }
     }
 
-    /// A node works on a header from `now` on: it finds the burst a way out.
+    /// A node processes a header from `now` on: it finds the burst an output.
     pub(crate) fn schedule(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
         let rules = &scope.common.plan.rules;
         let (done, switching) = (now + rules.processing, rules.switching);
@@ -126,7 +126,7 @@ impl Contended {
         let (rules, burst) = (&plan.rules, bursts.get_mut(slot));
         let at = plan.back(burst, hop, now + rules.processing) + rules.wait;
         burst.attempts += 1;
-        // What is on the fibres is of no use any more; to cut it takes nothing away.
+        // The parts on the fibres are of no use any more; to cut them takes nothing away.
         burst.reservations.clear();
         scope.context.queue.push(at, Rank::Arrival, BurstEvent::Again.of(slot));
     }

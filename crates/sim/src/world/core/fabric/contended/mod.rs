@@ -22,7 +22,7 @@ use crate::world::core::plan::Plan;
 use crate::world::core::scope::Scope;
 use crate::world::core::sites::Sites;
 
-/// What travels on a control channel.
+/// A signal on a control channel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Signal {
     slot: u32,
@@ -113,7 +113,7 @@ impl Contended {
         }
     }
 
-    /// The ingress sends a burst on its way, for the first time or again.
+    /// The ingress sends a burst, for the first time or again.
     pub(crate) fn launch(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
         let pick = self.pick(scope.common.bursts.get(slot), &scope.common.plan);
         let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
@@ -134,7 +134,7 @@ impl Contended {
         burst.hold = rules.hold(burst.bytes);
         burst.left = burst.hold;
         if burst.packets == 0 {
-            // What is sent again is the whole burst; packets that were cut off are not in it.
+            // A retransmitted burst is the whole burst; packets that were cut off are not in it.
             burst.load_left = burst.load;
         }
         burst.arrives = now + rules.offset(burst.planned, burst.class);

@@ -30,7 +30,7 @@ use crate::world::packet::{Packet, Parcel};
 use crate::world::surgery::Named;
 use crate::world::train::Train;
 
-/// The ways of a path: that of its data, and that of its ACKs.
+/// The exclusive paths of a path network: that of its data, and that of its ACKs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Exclusive {
     ways: Vec<Way>,
@@ -56,7 +56,7 @@ struct Crossed {
     lands: Time,
 }
 
-/// A way.
+/// An exclusive path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Way {
     fibres: Vec<u32>,
@@ -73,7 +73,8 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Packets on the way that are not in a slot; of those that are bursts, when these were closed.
+    /// Packets on the path that are not in a slot; of those that are bursts, when these were
+    /// closed.
     fn packets(&self) -> impl Iterator<Item = (&Packet, Option<Time>)> {
         let closed = |stored: &Stored| (stored.slot == NO_SLOT).then_some(stored.closed);
         self.lane.iter().map(move |stored| (&stored.packet, closed(stored)))
@@ -108,7 +109,8 @@ impl Exclusive {
         Self { ways: vec![there, back] }
     }
 
-    /// Up to when what crosses a way may land ahead of the clock: all that crossed before has.
+    /// Up to when bursts on a path may land ahead of the clock: all that crossed before have
+    /// landed.
     #[inline]
     fn lands_until(&self, way: usize, ahead: &Lookahead) -> Time {
         if self.ways[way].is_clear() { ahead.landing(way) } else { Time::ZERO }
@@ -152,7 +154,7 @@ impl Exclusive {
         true
     }
 
-    /// A closed burst sets out on its way, or is lost at once.
+    /// A closed burst sets out on its path, or is lost at once.
     pub(super) fn offer(
         &mut self,
         (now, slot): (Time, u32),
@@ -245,7 +247,7 @@ impl Exclusive {
             let stored = Stored { slot, packet, last: index + 1 == count, closed: now };
             way.lane.push(&mut scope.context.queue, at, event, stored);
         }
-        assert!(scheduled_loss || burst.hop == hops, "it goes all the way");
+        assert!(scheduled_loss || burst.hop == hops, "it crosses all fibres");
         burst.departs = passage.departs.unwrap_or(now);
         if !scheduled_loss && !stays {
             burst.payload.clear();
@@ -400,7 +402,7 @@ pub(crate) fn lost_here((at, slot): (Time, u32), scope: &Scope<'_>) -> Fate {
 }
 
 impl Way {
-    /// What becomes of a burst that is switched optically and leaves as one, lost at a node if at
+    /// The passage of a burst that is switched optically and leaves as one, lost at a node if at
     /// any: there its first bit is the last that anyone sees.
     fn passage(&mut self, departs: Time, departure: &Departure, node: Option<usize>) -> Passage {
         let (arrives, lost) = match node {

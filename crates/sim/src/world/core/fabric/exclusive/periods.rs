@@ -160,7 +160,7 @@ impl Way {
         let (begun, known) = (trains[0].at + self.offset, landed.all.len());
         let (mut free, reach) = (self.path.free_at(), self.path.steady_delay()?);
         if free > begun {
-            // What was before still takes the fibre; it may not next time.
+            // Earlier packets still take the fibre; they may not next time.
             periods = 1;
         }
         for coming in trains {
