@@ -390,11 +390,15 @@ def test_a_signal_ends_a_run_and_is_named(tmp_path, one, clock, needs, flood):
         time.sleep(2)
         number = getattr(signal, one)
         process.send_signal(number)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 128 + number, told
-    assert "interrupted" in told and "ended before its end" not in told and "fix" not in told
-    if "without a result" in told or "killed" in told:
-        assert "after 0.0% of it" in told
+        _, reported = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, reported
+    assert (
+        "interrupted" in reported
+        and "ended before its end" not in reported
+        and "fix" not in reported
+    )
+    if "without a result" in reported or "killed" in reported:
+        assert "after 0.0% of it" in reported
     else:
         assert read(tmp_path / "o").interrupted
     assert kernels_below(tmp_path) == [], "no process is left"
@@ -420,8 +424,8 @@ def test_a_connection_that_the_kernel_gives_up_has_ended(burstlab, tmp_path, wai
     assert "flow 0" in answer.err and "sent its data again too often" in answer.err
     assert "TimeoutError" in (out / "live" / "10.9.0.1.err").read_text()
     # The kernel gives up as its program hears of it.
-    told = json.loads((out / "live" / "live.json").read_text())["programs"][0]
-    assert flow["ended_s"] == pytest.approx(told["ended_s"], abs=0.05)
+    reported = json.loads((out / "live" / "live.json").read_text())["programs"][0]
+    assert flow["ended_s"] == pytest.approx(reported["ended_s"], abs=0.05)
 
 
 @pytest.mark.slow

@@ -58,25 +58,25 @@ def test_what_prints_without_end_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "reported"),
     [
         ("import time; time.sleep(60)", "did not end within 0.5 s of the signal, and was killed"),
         ("import os\nwhile not os.path.exists('stop'): pass", "ended without a result"),
         ("import os\nwhile not os.path.exists('stop'): pass\nopen('done.json', 'w')", None),
     ],
 )
-def test_a_run_that_a_signal_stops_says_so(tmp_path, monkeypatch, code, told):
+def test_a_run_that_a_signal_stops_says_so(tmp_path, monkeypatch, code, reported):
     monkeypatch.setattr(watching, "_GRACE_S", 0.5)
     code = f"import os; os.chdir({str(tmp_path)!r})\n{code}"
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
-        if told is None:
+        if reported is None:
             assert run(tmp_path, code, 30)[0] is None, "it has ended as it was asked to"
         else:
             with pytest.raises(KeyboardInterrupt) as stopped:
                 run(tmp_path, code, 30)
-            assert f"{told} after 0.0% of it; nothing was kept" in str(stopped.value)
+            assert f"{reported} after 0.0% of it; nothing was kept" in str(stopped.value)
     finally:
         timer.join()
 

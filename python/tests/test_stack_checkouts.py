@@ -66,9 +66,9 @@ def test_the_copy_asks_for_the_version_of_the_checkout_and_changes_nothing_else(
                 assert (copy / member / path.name).resolve() == path
     if shutil.which("cargo"):
         words = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"]
-        told = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=False)
-        assert told.returncode == 0, told.stderr
-        checkouts = json.loads(told.stdout)["metadata"]["checkouts"]
+        reported = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=False)
+        assert reported.returncode == 0, reported.stderr
+        checkouts = json.loads(reported.stdout)["metadata"]["checkouts"]
         assert checkouts == {"quinn-proto": str(checkout / "quinn-proto")}
 
 
@@ -87,7 +87,7 @@ def test_what_cargo_added_to_the_lock_is_kept_while_the_workspace_is_the_same(
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "reported"),
     [
         ("QUINN=/no/where", "there is no such directory"),
         ("QUINN=", "there is no such directory"),
@@ -97,7 +97,7 @@ def test_what_cargo_added_to_the_lock_is_kept_while_the_workspace_is_the_same(
         (None, "no checkout is named"),
     ],
 )
-def test_a_bad_path_is_named_with_its_fix(root, checkout, tmp_path, word, told):
+def test_a_bad_path_is_named_with_its_fix(root, checkout, tmp_path, word, reported):
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "Cargo.toml").write_text("[package")
@@ -110,5 +110,5 @@ def test_a_bad_path_is_named_with_its_fix(root, checkout, tmp_path, word, told):
     )
     assert answer.returncode == 2 and answer.stdout == ""
     assert all(word in answer.stderr for word in words)
-    assert told in answer.stderr and "\n  fix: " in answer.stderr
+    assert reported in answer.stderr and "\n  fix: " in answer.stderr
     assert "Traceback" not in answer.stderr

@@ -1,4 +1,4 @@
-//! What a law and a detector of somebody else are told, and what becomes of what they answer.
+//! A law and a detector outside of the crate: their inputs, and the effects of their answers.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,16 +9,16 @@ use burstlab_tcp::{
 };
 use burstlab_units::{Bytes, Span, Time};
 
-/// What was told, and the same answer to all.
+/// A law and detector that records its inputs, and gives the same answer to all.
 #[derive(Clone, Debug)]
-struct Told {
+struct Recorder {
     moments: Arc<Mutex<Vec<(&'static str, Moment)>>>,
     bursts: Arc<Mutex<Vec<(Notice, u64)>>>,
     answer: Decision,
     verdict: Verdict,
 }
 
-impl Told {
+impl Recorder {
     fn new(answer: Decision) -> Self {
         let (moments, bursts) = (Arc::default(), Arc::default());
         Self { moments, bursts, answer, verdict: Verdict::False }
@@ -34,7 +34,7 @@ impl Told {
     }
 }
 
-impl ForeignLaw for Told {
+impl ForeignLaw for Recorder {
     fn rules_slow_start(&self) -> bool {
         false
     }
@@ -89,7 +89,7 @@ impl Discriminator for Recorder {
     }
 }
 
-impl Classes for Told {
+impl Classes for Recorder {
     fn law(&self, _: &PythonClass) -> Box<dyn ForeignLaw> {
         Box::new(self.clone())
     }
@@ -102,7 +102,7 @@ impl Classes for Told {
 fn class() -> PythonClass {
     PythonClass {
         file: None,
-        class: "Told".into(),
+        class: "Recorder".into(),
         options: std::collections::BTreeMap::new(),
         source: Some(String::new()),
         name: None,
@@ -170,14 +170,14 @@ impl Script {
 }
 
 #[test]
-fn a_law_is_asked_above_the_threshold_and_told_what_is_so() {
-    let told = Told::new(Decision::Window(9.5));
+fn a_law_is_asked_above_the_threshold_and_receives_the_present_state() {
+    let recorder = Recorder::new(Decision::Window(9.5));
     let given = Overrides { initial_ssthresh: Some(8), ..given(Profile::Rfc, Variant::Sack) };
-    let mut script = Script::new(&given, &told);
+    let mut script = Script::new(&given, &recorder);
     script.grow();
-    assert!(told.take().is_empty(), "slow start is another axis");
+    assert!(recorder.take().is_empty(), "slow start is another axis");
     script.ack(7, None);
-    let (what, moment) = told.take().pop().expect("it was asked");
+    let (what, moment) = recorder.take().pop().expect("it was asked");
     assert_eq!((what, script.sender.cwnd()), ("ack", 9.5));
     assert_eq!((moment.now, moment.cwnd, moment.ssthresh), (script.now, 8.0, 8.0));
     assert_eq!((moment.acked, moment.first, moment.next, moment.flight), (2, 7, 13, 6));
@@ -194,17 +194,17 @@ fn what_remains_is_rounded_as_the_configuration_says() {
         (Profile::Ns2Of2003, Variant::Reno, 5.0, 5.0),
         (Profile::Rfc, Variant::Tahoe, 1.0, 5.0),
     ] {
-        let told = Told::new(Decision::Window(5.5));
+        let recorder = Recorder::new(Decision::Window(5.5));
         let given = Overrides {
             initial_ssthresh: Some(100),
             initial_window: Some(4),
             limited_transmit: Some(false),
             ..given(profile, variant)
         };
-        let mut script = Script::new(&given, &told);
+        let mut script = Script::new(&given, &recorder);
         (1..=5).for_each(|next| script.ack(next, None));
         script.lose();
-        let [("loss", moment)] = told.take()[..] else { panic!("{profile:?}: one loss") };
+        let [("loss", moment)] = recorder.take()[..] else { panic!("{profile:?}: one loss") };
         assert_eq!(moment.window, 8.0, "{profile:?}");
         let after = (script.sender.cwnd(), script.sender.ssthresh());
         assert_eq!(after, (cwnd, ssthresh), "{profile:?} {variant:?}");
@@ -214,9 +214,9 @@ fn what_remains_is_rounded_as_the_configuration_says() {
 #[test]
 fn a_pair_holds_as_it_is_within_what_can_be() {
     for (cwnd, ssthresh, after) in [(7.25, 3.5, (7.25, 3.5)), (0.0, 0.0, (1.0, 2.0))] {
-        let told = Told::new(Decision::Both { cwnd, ssthresh });
+        let recorder = Recorder::new(Decision::Both { cwnd, ssthresh });
         let given = Overrides { initial_ssthresh: Some(8), ..given(Profile::Rfc, Variant::Sack) };
-        let mut script = Script::new(&given, &told);
+        let mut script = Script::new(&given, &recorder);
         script.grow();
         script.lose();
         assert_eq!((script.sender.cwnd(), script.sender.ssthresh()), after);
@@ -227,9 +227,9 @@ fn a_pair_holds_as_it_is_within_what_can_be() {
 
 #[test]
 fn a_window_of_nothing_is_less_and_less_but_never_nothing() {
-    let told = Told::new(Decision::Window(0.0));
+    let recorder = Recorder::new(Decision::Window(0.0));
     let given = Overrides { initial_ssthresh: Some(8), ..given(Profile::Ns2, Variant::Sack) };
-    let mut script = Script::new(&Overrides { initial_window: Some(4), ..given }, &told);
+    let mut script = Script::new(&Overrides { initial_window: Some(4), ..given }, &recorder);
     (1..=5).for_each(|next| script.ack(next, None));
     script.lose();
     assert_eq!((script.sender.cwnd(), script.sender.ssthresh()), (1.0, 2.0));
@@ -237,21 +237,21 @@ fn a_window_of_nothing_is_less_and_less_but_never_nothing() {
 
 #[test]
 fn a_repeated_time_out_keeps_the_threshold_of_rfc_5681() {
-    let told = Told::new(Decision::Window(4.0));
+    let recorder = Recorder::new(Decision::Window(4.0));
     let given = Overrides { initial_ssthresh: Some(8), ..given(Profile::Rfc, Variant::Sack) };
-    let mut script = Script::new(&given, &told);
+    let mut script = Script::new(&given, &recorder);
     script.grow();
     for (repeated, flight) in [(false, 8), (true, 1)] {
         script.time_out();
-        let [("timeout", moment)] = told.take()[..] else { panic!("one time-out") };
+        let [("timeout", moment)] = recorder.take()[..] else { panic!("one time-out") };
         assert_eq!((moment.repeated, moment.flight), (repeated, flight));
         assert_eq!((script.sender.cwnd(), script.sender.ssthresh()), (1.0, 4.0));
     }
 }
 
 #[test]
-fn a_detector_is_told_before_it_judges() {
-    let told = Told::new(Decision::Usual);
+fn a_detector_receives_events_before_it_judges() {
+    let recorder = Recorder::new(Decision::Usual);
     let given = Overrides {
         window_law: None,
         window_law_class: None,
@@ -260,17 +260,17 @@ fn a_detector_is_told_before_it_judges() {
         initial_ssthresh: Some(8),
         ..given(Profile::Rfc, Variant::Sack)
     };
-    let mut script = Script::new(&given, &told);
+    let mut script = Script::new(&given, &recorder);
     script.grow();
-    assert_eq!(told.take().len(), 5, "an ACK each");
+    assert_eq!(recorder.take().len(), 5, "an ACK each");
     script.lose();
-    let [("judge loss", moment)] = told.take()[..] else { panic!("one loss") };
+    let [("judge loss", moment)] = recorder.take()[..] else { panic!("one loss") };
     assert_eq!((moment.window, moment.cwnd, moment.repairing), (8.0, 4.0, true));
     script.ack(6, Some((7, 9)));
-    let [("judge ack", moment)] = told.take()[..] else { panic!("a partial ACK") };
+    let [("judge ack", moment)] = recorder.take()[..] else { panic!("a partial ACK") };
     assert_eq!((moment.acked, moment.rtt, moment.repairing), (1, None, true));
     script.time_out();
-    let [("judge timeout", moment)] = told.take()[..] else { panic!("one time-out") };
+    let [("judge timeout", moment)] = recorder.take()[..] else { panic!("one time-out") };
     assert_eq!((moment.first, moment.window), (6, 4.0));
     assert_eq!(script.sender.counters().excused_timeouts, 1);
     script.time_out();
