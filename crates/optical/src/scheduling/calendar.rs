@@ -119,36 +119,47 @@ impl Calendar {
         }
     }
 
-    /// Enters a reservation.
+    /// Enters a reservation; returns the void in which it lies now.
     ///
     /// # Panics
     /// When it overlaps another one, or is empty.
-    pub(super) fn reserve(&mut self, new: Reservation) {
+    pub(super) fn reserve(&mut self, new: Reservation) -> Void {
         assert!(new.start < new.end, "an empty reservation: {new:?}");
-        if self.horizon() <= new.start {
-            self.opens(self.horizon(), new.start);
+        let horizon = self.horizon();
+        if horizon <= new.start {
+            self.opens(horizon, new.start);
             self.ring.push_back(new);
-            return;
+            return Void { since: horizon, until: Time::MAX };
         }
         let next = self.ring.partition_point(|taken| taken.start <= new.start);
-        let free = self.end_before(next) <= new.start
-            && self.ring.get(next).is_none_or(|after| new.end <= after.start);
-        assert!(free, "{new:?} overlaps another reservation");
+        let void = Void { since: self.end_before(next), until: self.start_of(next) };
+        assert!(
+            void.since <= new.start && new.end <= void.until,
+            "{new:?} overlaps another reservation"
+        );
         self.ring.insert(next, new);
+        void
+    }
+
+    fn start_of(&self, index: usize) -> Time {
+        self.ring.get(index).map_or(Time::MAX, |taken| taken.start)
     }
 
     /// Lets the reservation of `owner` that starts at `start` end at `new_end`, or removes it where
-    /// that leaves nothing; returns whether there was one.
+    /// that leaves nothing; returns the voids before and behind it as they were, if there was one.
     ///
     /// # Panics
     /// When `new_end` lies after its end.
-    pub(super) fn shorten(&mut self, start: Time, owner: u128, new_end: Time) -> bool {
+    pub(super) fn shorten(&mut self, start: Time, owner: u128, new_end: Time) -> Option<[Void; 2]> {
         let index = self.ring.partition_point(|taken| taken.start < start);
-        let Some(taken) = self.ring.get_mut(index) else { return false };
+        let before = Void { since: self.end_before(index), until: start };
+        let behind = self.start_of(index + 1);
+        let taken = self.ring.get_mut(index)?;
         if taken.start != start || taken.owner != owner {
-            return false;
+            return None;
         }
         assert!(new_end <= taken.end, "{taken:?} cannot be lengthened to {new_end}");
+        let behind = Void { since: taken.end, until: behind };
         let next = if new_end <= start {
             self.ring.remove(index);
             index
@@ -159,7 +170,7 @@ impl Calendar {
         if let Some(after) = self.ring.get(next).map(|after| after.start) {
             self.opens(self.end_before(next), after);
         }
-        true
+        Some([before, behind])
     }
 
     /// Reservations of which some part lies in [`start`, `end`), in order.
@@ -168,10 +179,12 @@ impl Calendar {
         self.ring.range(from..).take_while(move |taken| taken.start < end)
     }
 
-    /// Drops reservations that ended at or before `past`; counts their time after `origin`.
+    /// Drops reservations that ended at or before `past`, each with the void before it, which is
+    /// handed to `gone`; counts what of them lies after `origin`.
     #[inline]
-    pub(super) fn drop_past(&mut self, past: Time, origin: Time) {
+    pub(super) fn drop_past(&mut self, past: Time, origin: Time, mut gone: impl FnMut(Void)) {
         while let Some(first) = self.ring.front().filter(|first| first.end <= past) {
+            gone(Void { since: self.dropped_end, until: first.start });
             self.dropped += first.within(origin, Time::MAX);
             self.dropped_end = first.end;
             self.ring.pop_front();
@@ -187,6 +200,13 @@ impl Calendar {
     /// Counts from zero again.
     pub(super) fn reset_measure(&mut self) {
         self.dropped = Span::ZERO;
+    }
+
+    /// All voids, those without length too.
+    #[cfg(test)]
+    pub(super) fn voids(&self) -> impl Iterator<Item = Void> {
+        let void = |index| Void { since: self.end_before(index), until: self.start_of(index) };
+        (0..=self.ring.len()).map(void)
     }
 
     /// Reservations that are kept.

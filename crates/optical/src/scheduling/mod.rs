@@ -6,6 +6,7 @@ mod rules;
 mod search;
 #[cfg(test)]
 mod tests;
+mod voids;
 
 pub use calendar::Reservation;
 pub use port::Port;

@@ -3,9 +3,14 @@
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::{Calendar, Reservation, Tail};
+use super::calendar::{Calendar, Reservation, Tail, Void};
 use super::rules::Scheduler;
 use super::search::Search;
+use super::voids::Voids;
+
+/// From so many wavelengths on, LAUC and LAUC-VF find a void by an index; of fewer, a look at each
+/// costs less.
+const INDEXED: u32 = 64;
 
 /// One output fibre with its data wavelengths, numbered from 0.
 ///
@@ -18,6 +23,8 @@ pub struct Port {
     calendars: Vec<Calendar>,
     /// The last reservation of each: most searches need no more.
     tails: Vec<Tail>,
+    /// Their voids, if the scheduler finds one there.
+    voids: Option<Voids>,
     /// Reservations that ended up to here are not needed; a calendar drops them at its next change.
     past: Time,
     /// Use is measured from here.
@@ -31,10 +38,17 @@ impl Port {
     /// When there is no wavelength.
     #[must_use]
     pub fn new(wavelengths: u32, scheduler: Scheduler) -> Self {
+        Self::indexed_from(INDEXED, wavelengths, scheduler)
+    }
+
+    /// The same, which keeps an index from `least` wavelengths on.
+    pub(super) fn indexed_from(least: u32, wavelengths: u32, scheduler: Scheduler) -> Self {
         assert!(wavelengths > 0, "a port has a wavelength");
+        let indexed = wavelengths >= least && scheduler.takes_the_latest();
+        let voids = indexed.then(|| Voids::of(wavelengths));
         let calendars = vec![Calendar::default(); wavelengths as usize];
         let tails = vec![Tail::default(); wavelengths as usize];
-        Self { scheduler, calendars, tails, past: Time::ZERO, origin: Time::ZERO }
+        Self { scheduler, calendars, tails, voids, past: Time::ZERO, origin: Time::ZERO }
     }
 
     /// The wavelength of a burst that passes from `start` for `hold`, of those from `allowed.0` to
@@ -45,6 +59,12 @@ impl Port {
     #[must_use]
     pub fn find(&self, start: Time, hold: Span, allowed: (u32, u32)) -> Option<u32> {
         self.check(start, hold);
+        if let Some(voids) = &self.voids
+            && allowed == (0, self.wavelengths() - 1)
+        {
+            let end = if self.scheduler.fills_voids() { start + hold } else { Time::MAX };
+            return voids.latest(start, end);
+        }
         let (low, high) = (allowed.0 as usize, allowed.1 as usize);
         self.scheduler.choose(&Search {
             start,
@@ -93,7 +113,12 @@ impl Port {
     /// When it is not free, `end` is not after `start`, or `start` is forgotten.
     pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u128) {
         assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
-        self.changing(wavelength).reserve(Reservation { start, end, owner });
+        let void = self.changing(wavelength).reserve(Reservation { start, end, owner });
+        if let Some(voids) = &mut self.voids {
+            voids.remove(wavelength, void);
+            voids.insert(wavelength, Void { since: void.since, until: start });
+            voids.insert(wavelength, Void { since: end, until: void.until });
+        }
         self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
     }
 
@@ -104,15 +129,32 @@ impl Port {
     /// # Panics
     /// When `new_end` lies after its end.
     pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u128, new_end: Time) -> bool {
-        let found = self.changing(wavelength).shorten(start, owner, new_end);
+        let Some([before, behind]) = self.changing(wavelength).shorten(start, owner, new_end)
+        else {
+            return false;
+        };
+        if let Some(voids) = &mut self.voids {
+            voids.remove(wavelength, behind);
+            let since = if new_end <= start {
+                voids.remove(wavelength, before);
+                before.since
+            } else {
+                new_end
+            };
+            voids.insert(wavelength, Void { since, until: behind.until });
+        }
         self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
-        found
+        true
     }
 
     #[inline]
     fn changing(&mut self, wavelength: u32) -> &mut Calendar {
         let calendar = &mut self.calendars[wavelength as usize];
-        calendar.drop_past(self.past, self.origin);
+        calendar.drop_past(self.past, self.origin, |void| {
+            if let Some(voids) = &mut self.voids {
+                voids.remove(wavelength, void);
+            }
+        });
         calendar
     }
 
@@ -166,5 +208,20 @@ impl Port {
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.calendars.iter().map(Calendar::len).sum()
+    }
+
+    /// The voids of the index, and those of the calendars, both in order of wavelength and time.
+    #[cfg(test)]
+    pub(super) fn indexed_and_all(&self) -> [Vec<(u32, Time, Time)>; 2] {
+        let calendars = (0..).zip(&self.calendars);
+        let all = calendars.flat_map(|(index, calendar)| calendar.voids().map(move |v| (index, v)));
+        let known = self.voids.as_ref().map(Voids::all).unwrap_or_default();
+        let sorted = |voids: Vec<(u32, Void)>| {
+            let wide = voids.into_iter().filter(|(_, void)| void.since < void.until);
+            let mut rows: Vec<_> = wide.map(|(index, v)| (index, v.since, v.until)).collect();
+            rows.sort_unstable();
+            rows
+        };
+        [sorted(known), sorted(all.collect())]
     }
 }

@@ -42,6 +42,12 @@ impl Scheduler {
         !matches!(self, Self::FirstFit | Self::Horizon)
     }
 
+    /// Whether it takes the void that begins latest.
+    #[must_use]
+    pub(super) fn takes_the_latest(self) -> bool {
+        matches!(self, Self::Horizon | Self::LaucVf)
+    }
+
     /// The wavelength that is taken, of those on which there is room.
     #[inline]
     pub(super) fn choose(self, search: &Search<'_>) -> Option<u32> {

@@ -88,8 +88,14 @@ impl Twin {
 /// A step of a random history: what, two lengths of time, and a wavelength or a pick.
 type Step = (u8, u64, u64, u32);
 
-fn replay(scheduler: Scheduler, conversion: Conversion, wavelengths: u32, steps: &[Step]) {
-    let mut port = Port::new(wavelengths, scheduler);
+/// `indexed`: the least number of wavelengths of which the port keeps an index.
+fn replay(
+    scheduler: Scheduler,
+    conversion: Conversion,
+    (wavelengths, indexed): (u32, u32),
+    steps: &[Step],
+) {
+    let mut port = Port::indexed_from(indexed, wavelengths, scheduler);
     let mut twin = Twin::new(wavelengths, scheduler);
     let (mut now, mut origin) = (0, 0);
     for (owner, &(what, ahead, length, pick)) in (0u128..).zip(steps) {
@@ -161,7 +167,52 @@ proptest! {
         steps in proptest::collection::vec((0u8..9, 0u64..40, 1u64..12, 0u32..8), 1..90),
     ) {
         for scheduler in ALL {
-            replay(scheduler, conversion, wavelengths, &steps);
+            replay(scheduler, conversion, (wavelengths, u32::MAX), &steps);
+            if scheduler.takes_the_latest() {
+                replay(scheduler, conversion, (wavelengths, 1), &steps);
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_of_many_voids_decides_as_a_scan_does(
+        wavelengths in 100u32..300,
+        steps in proptest::collection::vec((0u8..8, 0u64..3_000, 1u64..400, any::<u32>()), 1..2_000),
+    ) {
+        for scheduler in [Scheduler::Horizon, Scheduler::LaucVf] {
+            let index = |least| Port::indexed_from(least, wavelengths, scheduler);
+            let mut ports = [index(1), index(u32::MAX)];
+            let mut now = 0;
+            let mut taken: Vec<(u32, u64, u128)> = Vec::new();
+            for (owner, &(what, ahead, length, pick)) in (0u128..).zip(&steps) {
+                let (start, hold) = (at(now + ahead), Span::from_ps(length));
+                match what {
+                    0..=5 => {
+                        let all = (0, wavelengths - 1);
+                        let [found, scanned] = ports.each_ref().map(|port| port.find(start, hold, all));
+                        prop_assert_eq!(found, scanned);
+                        if let Some(found) = found {
+                            ports.iter_mut().for_each(|p| p.reserve(found, start, start + hold, owner));
+                            taken.push((found, start.as_ps(), owner));
+                        }
+                    }
+                    6 if !taken.is_empty() => {
+                        let (wavelength, start, owner) = taken.swap_remove(pick as usize % taken.len());
+                        let end = at((start + length / 3).max(now));
+                        let long = ports[0].overlapping(wavelength, at(start), at(u64::MAX)).next();
+                        let end = long.map_or(end, |long| end.min(long.end));
+                        let [cut, other] =
+                            ports.each_mut().map(|p| p.shorten(wavelength, at(start), owner, end));
+                        prop_assert_eq!(cut, other);
+                    }
+                    _ => {
+                        now += ahead / 20;
+                        ports.iter_mut().for_each(|port| port.forget(at(now)));
+                    }
+                }
+            }
+            let [indexed, all] = ports[0].indexed_and_all();
+            prop_assert_eq!(indexed, all);
         }
     }
 
