@@ -212,7 +212,7 @@ def with_files(document: Document, base: Path | NamedFiles) -> Document:
         from burstlab.topology import expand  # loaded only where there is a file to read
 
         expand(document, files)
-    if "demand" in document or "bursts" in document:
+    if any(table in document for table in ("demand", "bursts", "batches")):
         from burstlab.sizes import expand
 
         expand(document, files)

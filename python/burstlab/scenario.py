@@ -19,15 +19,16 @@ __all__ = [
     "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
     "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
     "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
-    "Injection", "LinkLoss", "LinkLossKind", "Live", "Loss", "LossKind", "LossRule", "MarkRule",
-    "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole",
-    "NodeWeight", "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing",
-    "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass", "Queues",
-    "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse",
-    "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind",
-    "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SpellLengths",
-    "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules",
-    "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+    "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule",
+    "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
+    "NodeRole", "NodeWeight", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
+    "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass",
+    "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission",
+    "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario",
+    "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart", "SlowStart",
+    "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology",
+    "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames",
+    "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -520,6 +521,17 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 - `trace`: As the rows of `trace` or `file` say.
 """
 
+LoadOf: TypeAlias = Literal["access", "receiver", "fibre"]
+"""The links that an offered load is a share of.
+
+- `access`: Access links of senders: the data that start at an edge node over `access.rate`, as if
+  all its senders shared one link (`access.shared`).
+- `receiver`: Access links of receivers: the data that end at an edge node over the rate of
+  `access.receiver`, as if all its receivers shared one link.
+- `fibre`: Fibres: the data that cross a fibre over `network.link_rate` times its wavelengths. A
+  pair of nodes that uses several routes sends as much on each. Failures do not count.
+"""
+
 Per: TypeAlias = Literal["node", "pair", "network"]
 """The unit for which a rate or a load is counted.
 
@@ -540,7 +552,7 @@ Destination: TypeAlias = Literal["uniform", "gravity", "matrix"]
 
 Distribution: TypeAlias = Literal[
     "fixed", "exponential", "pareto", "bounded-pareto", "log-normal", "empirical", "web-search",
-    "data-mining",
+    "data-mining", "mixture",
 ]  # fmt: skip
 """A distribution of sizes.
 
@@ -556,6 +568,8 @@ Draws are whole bytes, from 1 B to 1,000,000 GB.
   SIGCOMM 2010; values of the authors' traffic generator).
 - `data-mining`: Flows of a data mining cluster: 0 to 1 GB, mean 12.7 MB, half of them up to 1.1 KB
   (Greenberg et al., VL2, SIGCOMM 2009; values of the pFabric authors' traffic generator).
+- `mixture`: Each size from one of `parts`, chosen by their weights: mice and elephants, for
+  example.
 """
 
 Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
@@ -2224,8 +2238,16 @@ class Demand(_Section):
         Name in tables and figures; absent: `name`, or the variant of TCP.
     pattern : DemandPattern, default "poisson"
         When connections come, and between which nodes.
-    flows_per_second : float, default 1.0
-        `poisson`: mean arrivals a second, counted as `per` says. From 1e-9 to 1e9.
+    flows_per_second : float, optional
+        `poisson`: mean arrivals a second, counted as `per` says. Not together with `load`. From
+        1e-9 to 1e9.
+    load : float, optional
+        `poisson`: the offered load, in place of `flows_per_second`: the mean application data that
+        arrive a second over the rate of the busiest of the links that `load_of` names. Headers and
+        retransmissions do not count. The rate of arrivals follows from it and the mean of `size`.
+        Above 1, more arrives than that link carries; a warning says so. Above 0, at most 1000.
+    load_of : LoadOf, default "access"
+        `load`: of which links the load is a share.
     per : Per, default "node"
         `poisson`: the unit for which the rate is counted.
     destination : Destination, default "uniform"
@@ -2279,6 +2301,8 @@ class Demand(_Section):
     label: str | None = None
     pattern: DemandPattern | None = None
     flows_per_second: float | None = None
+    load: float | None = None
+    load_of: LoadOf | None = None
     per: Per | None = None
     destination: Destination | None = None
     weights: Sequence[NodeWeight | Mapping[str, Any]] | None = None
@@ -2358,8 +2382,52 @@ class Size(_Section):
     file : str, optional
         `empirical`: a CSV file of such pairs, the sizes in bytes. It is read before the engine sees
         the scenario, and takes the place of `cdf`.
+    parts : sequence of SizePart, optional
+        `mixture`: the distributions that sizes come from, at most 100, each with its weight, such
+        as `[{ weight = 9, mean = "10 KB" }, { weight = 1, mean = "1 MB" }]`.
     """
 
+    distribution: Distribution | None = None
+    mean: str | None = None
+    min: str | None = None
+    max: str | None = None
+    shape: float | None = None
+    sigma: float | None = None
+    cdf: Sequence[tuple[str, float]] | None = None
+    file: str | None = None
+    parts: Sequence[SizePart | Mapping[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class SizePart(_Section):
+    """A distribution that a share of all sizes comes from; each has exactly its fields, as ...
+
+    A distribution that a share of all sizes comes from; each has exactly its fields, as `size` has.
+
+    Parameters
+    ----------
+    weight : float
+        How many of all sizes come from it: its weight over the sum of the weights of all parts.
+        Above 0, at most 1e12.
+    distribution : Distribution, default "fixed"
+        The distribution; all but `mixture`.
+    mean : str (size), optional
+        `mean` of `size`. From 1 B to 1000000 GB.
+    min : str (size), optional
+        `min` of `size`. From 1 B to 1000000 GB.
+    max : str (size), optional
+        `max` of `size`. From 1 B to 1000000 GB.
+    shape : float, optional
+        `shape` of `size`. Above 0, at most 100.
+    sigma : float, optional
+        `sigma` of `size`. Above 0, at most 5.
+    cdf : sequence of tuple[str, float], optional
+        `cdf` of `size`. Each at most 1000000 GB.
+    file : str, optional
+        `file` of `size`.
+    """
+
+    weight: float
     distribution: Distribution | None = None
     mean: str | None = None
     min: str | None = None

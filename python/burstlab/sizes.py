@@ -84,15 +84,24 @@ def expand(document: dict[str, Any], files: NamedFiles) -> None:
         entries = document.get(table)
         for index, entry in enumerate(entries if isinstance(entries, list) else []):
             size = entry.get(field) if isinstance(entry, dict) else None
-            if not isinstance(size, dict) or not isinstance(size.get("file"), str):
-                continue
-            if size.get("distribution") != "empirical":
-                continue
-            if "cdf" in size:
-                path = f"{table}[{index}].{field}.file"
-                raise ScenarioError(path, size["file"], "cdf is given too", "keep one of the two")
-            name = size.pop("file")
-            size["cdf"] = read(files.where(name), files.reader(name))
+            path = f"{table}[{index}].{field}"
+            for place, one in [(path, size), *_parts(path, size)]:
+                if not isinstance(one, dict) or not isinstance(one.get("file"), str):
+                    continue
+                if one.get("distribution") != "empirical":
+                    continue
+                if "cdf" in one:
+                    fix = "keep one of the two"
+                    raise ScenarioError(f"{place}.file", one["file"], "cdf is given too", fix)
+                name = one.pop("file")
+                one["cdf"] = read(files.where(name), files.reader(name))
+
+
+def _parts(path: str, size: Any) -> Iterator[tuple[str, Any]]:
+    """Go through the parts of a mixture, each with its path."""
+    parts = size.get("parts") if isinstance(size, dict) else None
+    for index, part in enumerate(parts if isinstance(parts, list) else []):
+        yield f"{path}.parts[{index}]", part
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

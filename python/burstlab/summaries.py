@@ -533,6 +533,11 @@ class DemandSummary(TypedDict):
     """
 
     label: str
+    offered_flows_per_second: float | None
+    offered_bps: float | None
+    offered_load_access: float | None
+    offered_load_receiver: float | None
+    offered_load_fibre: float | None
     started: int
     completed: int
     active: float

@@ -57,7 +57,17 @@ def mesh() -> dict[str, Any]:
                 "flows_per_second": 20,
                 "per": "node",
                 "size": {"distribution": "exponential", "mean": "20 KB"},
-            }
+            },
+            {
+                "load": 0.05,
+                "size": {
+                    "distribution": "mixture",
+                    "parts": [
+                        {"weight": 9, "mean": "2 KB"},
+                        {"weight": 1, "distribution": "pareto", "min": "20 KB", "shape": 2},
+                    ],
+                },
+            },
         ],
         "run": {"duration": "3 s", "sample": "100 ms", "replications": 2},
     }

@@ -76,6 +76,10 @@ def _slots(**tables: Any) -> Document:
 
 
 _SIZE = {"distribution": "exponential", "mean": "20 KB"}
+_MIXED = {
+    "distribution": "mixture",
+    "parts": [{"weight": 9, "mean": "5 KB"}, _SIZE | {"weight": 1}],
+}
 _LINUX = {"variant": "linux", "ecn": True}
 
 #: Scenarios of each kind. Together they have all tables.
@@ -97,6 +101,7 @@ BASES: dict[str, Document] = {
     ),
     "mesh": _mesh(),
     "mesh, demand": _mesh(demand=[{"size": _SIZE, "flows_per_second": 100.0}], flows=[]),
+    "mesh, load": _mesh(demand=[{"size": _MIXED, "load": 0.3}], flows=[]),
     "mesh, incast": _mesh(demand=[{"pattern": "incast", "senders": 3, "size": _SIZE}], flows=[]),
     "mesh, bursts": _bursts([]),
     "mesh, bursts alone": _alone(_bursts([]), "access", "edge"),

@@ -12,7 +12,7 @@ use super::{
     IngressPort, NetworkKind, Per, Protocol, Queues, Resolution, Scenario, ScenarioError,
     check_ops,
 };
-use super::{batches, control, idle_tables, injection};
+use super::{batches, control, idle_tables, injection, offered};
 use crate::topology::{Graph, Routes};
 
 /// A header takes no longer to send, and a burst no longer on average, so that queues of them end
@@ -74,7 +74,10 @@ pub(super) fn through(
     for (index, one) in scenario.demand.iter().enumerate() {
         let at = format!("demand[{index}]");
         span_of(&at, one.start, one.stop)?;
-        through.demand.push(one.law(&at, graph)?);
+        offered::check(one, &at)?;
+        let mut law = one.law(&at, graph)?;
+        offered::settle(scenario, (one, &mut law), &at, (graph, routes))?;
+        through.demand.push(law);
     }
     for (index, load) in scenario.bursts.iter().zip(&through.lengths).enumerate() {
         no_longer(scenario, &format!("bursts[{index}].length"), load.1.mean())?;

@@ -8,6 +8,7 @@ use burstlab_units::Span;
 
 use super::choice::{Choice, Either, listed};
 use super::core_network::is_default;
+use super::demand::RATE;
 use super::ends::host;
 use super::error::Check;
 use super::limits::DURATION_MAX;
@@ -97,10 +98,11 @@ pub(super) fn read(
 
 /// Refuses fields of Poisson processes, and the sizes where a trace has its own.
 pub(super) fn unused(demand: &Demand, at: &str) -> Check {
-    let plain = Demand::default();
     let traced = demand.pattern == DemandPattern::Trace;
     let fields = [
-        ("flows_per_second", demand.flows_per_second == plain.flows_per_second),
+        ("flows_per_second", demand.flows_per_second.is_none_or(|rate| rate == RATE)),
+        ("load", demand.load.is_none()),
+        ("load_of", is_default(&demand.load_of)),
         ("per", is_default(&demand.per)),
         ("destination", is_default(&demand.destination)),
         ("size", !traced || is_default(&demand.size)),

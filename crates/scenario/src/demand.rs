@@ -9,6 +9,12 @@ use super::Size;
 use super::choice::Fields;
 use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
 
+/// Arrivals a second where neither a rate nor a load is given.
+pub(super) const RATE: f64 = 1.0;
+
+/// The largest offered load.
+const LOAD_MAX: u32 = 1000;
+
 /// Most connections of one round of an incast.
 const SENDERS_MAX: u32 = 100_000;
 
@@ -27,9 +33,21 @@ pub struct Demand {
     pub label: Option<String>,
     /// When connections come, and between which nodes.
     pub pattern: DemandPattern,
-    /// `poisson`: mean arrivals a second, counted as `per` says.
+    /// `poisson`: mean arrivals a second, counted as `per` says. Not together with
+    /// `load`.
     #[schemars(range(min = 1e-9, max = 1e9))]
-    pub flows_per_second: f64,
+    #[schemars(extend("x-default" = "`1.0`"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows_per_second: Option<f64>,
+    /// `poisson`: the offered load, in place of `flows_per_second`: the mean application data that
+    /// arrive a second over the rate of the busiest of the links that `load_of` names. Headers and
+    /// retransmissions do not count. The rate of arrivals follows from it and the mean of `size`.
+    /// Above 1, more arrives than that link carries; a warning says so.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = LOAD_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// `load`: of which links the load is a share.
+    pub load_of: LoadOf,
     /// `poisson`: the unit for which the rate is counted.
     pub per: Per,
     /// `poisson`: where connections go.
@@ -126,6 +144,22 @@ pub enum Per {
     Network,
 }
 
+/// The links that an offered load is a share of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadOf {
+    /// Access links of senders: the data that start at an edge node over `access.rate`, as if all
+    /// its senders shared one link (`access.shared`).
+    #[default]
+    Access,
+    /// Access links of receivers: the data that end at an edge node over the rate of
+    /// `access.receiver`, as if all its receivers shared one link.
+    Receiver,
+    /// Fibres: the data that cross a fibre over `network.link_rate` times its wavelengths. A pair
+    /// of nodes that uses several routes sends as much on each. Failures do not count.
+    Fibre,
+}
+
 /// How destinations are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -191,7 +225,9 @@ impl Default for Demand {
             name: None,
             label: None,
             pattern: DemandPattern::Poisson,
-            flows_per_second: 1.0,
+            flows_per_second: None,
+            load: None,
+            load_of: LoadOf::Access,
             per: Per::Node,
             destination: Destination::Uniform,
             weights: Vec::new(),

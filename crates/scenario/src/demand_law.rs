@@ -6,6 +6,7 @@ use burstlab_traffic::Sampler;
 
 use super::choice::{Choice, listed};
 use super::course::{self, Course};
+use super::demand::RATE;
 use super::ends::{host, two_ends};
 use super::{Demand, DemandPattern, Destination, ScenarioError};
 use crate::topology::Graph;
@@ -19,6 +20,8 @@ pub struct DemandLaw {
     pub sizes: Sampler,
     /// How much goes from one node to another.
     pub weights: Weights,
+    /// Poisson processes: mean arrivals a second; of what, says `per`.
+    pub rate: f64,
 }
 
 /// How much goes from one node to another, by the numbers of the nodes.
@@ -59,7 +62,8 @@ impl Demand {
             Course::Trace(rows) => course::sizes(rows),
             _ => self.size.sampler(&format!("{at}.size"))?,
         };
-        Ok(DemandLaw { course, sizes, weights: self.weights(at, graph)? })
+        let rate = self.flows_per_second.unwrap_or(RATE);
+        Ok(DemandLaw { course, sizes, weights: self.weights(at, graph)?, rate })
     }
 
     /// How much goes from one node to another in `graph`.

@@ -4,7 +4,8 @@
 //! A field stays absent where nothing holds (no bound, no end), and where it follows another field
 //! that is there: `access.receiver` those of `access`, `signalling.rate` that of the fibres.
 
-use super::{Direction, Marks, Pattern, Scenario, Traffic};
+use super::demand::RATE;
+use super::{DemandPattern, Direction, Marks, Pattern, Scenario, Traffic};
 
 /// Writes out the defaults of a scenario that was checked; places of flows, traffic and cells are
 /// there already.
@@ -21,6 +22,11 @@ pub(super) fn fill(scenario: &mut Scenario) {
     scenario.loss.ack.fill(listed);
     for traffic in &mut scenario.traffic {
         traffic.fill();
+    }
+    for demand in &mut scenario.demand {
+        if demand.pattern == DemandPattern::Poisson && demand.load.is_none() {
+            demand.flows_per_second.get_or_insert(RATE);
+        }
     }
     for wlan in &mut scenario.wlan {
         wlan.fill();

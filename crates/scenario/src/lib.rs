@@ -37,6 +37,7 @@ mod loss;
 mod marking;
 mod names;
 mod network;
+mod offered;
 mod ops;
 mod ranges;
 mod read;
@@ -71,7 +72,7 @@ pub use core_network::{
     Segmentation,
 };
 pub use course::{Course, Traced};
-pub use demand::{Bursts, Demand, DemandPattern, Destination, NodeWeight, PairWeight, Per};
+pub use demand::{Bursts, Demand, DemandPattern, Destination, LoadOf, NodeWeight, PairWeight, Per};
 pub use demand_law::{DemandLaw, Weights};
 pub use edge::{
     Assembly, DataAssembly, Edge, EdgeAck, EdgeAssembly, FirstWavelength, IngressPort,
@@ -90,12 +91,13 @@ pub use names::{keys, named};
 pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
 };
+pub use offered::Offered;
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Share, Smoothing};
 pub use resolved::Resolved;
 pub use reverse::Reverse;
 pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};
-pub use size::{Distribution, Size};
+pub use size::{Distribution, Size, SizePart};
 pub use spells::{LinkLoss, LinkLossKind, SpellLengths};
 pub use stack::{
     Back, Cargo, Carries, Connection, Ecn, Ending, ExternalClock, Host, HostEvent, HostState,

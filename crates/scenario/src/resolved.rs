@@ -11,9 +11,10 @@ use serde_json::Value;
 use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
-    DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Outage, SCHEMA,
-    Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill, idle_fields,
-    idle_switches, idle_tcp, link_loss, live, names, network, ranges, ticks, unused, wlan,
+    Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
+    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill,
+    idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered, ranges, ticks,
+    unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
@@ -102,6 +103,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let marked = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
     let heeded = marked || scenario.flows().iter().any(|flow| flow.reverse.is_some());
     warnings.extend(unused::warnings(&scenario, &demand, marked));
+    warnings.extend(offered::warnings(&scenario));
     warnings.extend(idle_fields::warnings(&scenario, tcp.iter().chain(&demand_tcp)));
     warnings.extend(idle_tcp::warnings(written, &tcp, &demand_tcp));
     let entries = (&tcp[..], &flow_ends[..], &demand_tcp[..]);
@@ -200,6 +202,17 @@ impl Resolved {
             let routes = Routes::new(&graph, Metric::Hops, 1, &[]);
             (graph, routes.expect("a chain leads from end to end"))
         })
+    }
+
+    /// The mean load of each entry of `scenario.demand`; nothing of one that has a single round.
+    #[must_use]
+    pub fn offered(&self) -> Vec<Option<Offered>> {
+        let all = self.scenario.demand.iter().zip(&self.demand);
+        let offered = |(demand, law): (&Demand, &DemandLaw)| {
+            let (graph, routes) = self.mesh.as_ref()?;
+            law.offered(&self.scenario, demand, (graph, routes))
+        };
+        all.map(offered).collect()
     }
 
     /// The pairs of different nodes with hosts that have these names; every name where none is

@@ -14,6 +14,9 @@ use super::{ScenarioError, ranges};
 /// Wider log-normal distributions have nearly all of their mean in draws that never come.
 const SIGMA_MAX: u32 = 5;
 
+/// Most parts of a mixture.
+const PARTS_MAX: u32 = 100;
+
 /// Sizes drawn independently from a distribution; each distribution has exactly its fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -51,6 +54,59 @@ pub struct Size {
     /// the scenario, and takes the place of `cdf`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// `mixture`: the distributions that sizes come from, at most 100, each with its weight, such
+    /// as `[{ weight = 9, mean = "10 KB" }, { weight = 1, mean = "1 MB" }]`.
+    #[schemars(length(max = PARTS_MAX))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<SizePart>,
+}
+
+/// A distribution that a share of all sizes comes from; each has exactly its fields, as `size` has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizePart {
+    /// How many of all sizes come from it: its weight over the sum of the weights of all parts.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
+    pub weight: f64,
+    /// The distribution; all but `mixture`.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// `mean` of `size`.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Bytes>,
+    /// `min` of `size`.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Bytes>,
+    /// `max` of `size`.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Bytes>,
+    /// `shape` of `size`.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SHAPE_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<f64>,
+    /// `sigma` of `size`.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SIGMA_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sigma: Option<f64>,
+    /// `cdf` of `size`.
+    #[schemars(extend("x-maximum" = SIZE_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdf: Option<Vec<(Bytes, Probability)>>,
+    /// `file` of `size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+impl SizePart {
+    /// The same distribution by itself.
+    fn alone(&self) -> Size {
+        let Self { distribution, mean, min, max, shape, sigma, .. } = *self;
+        let (cdf, file) = (self.cdf.clone(), self.file.clone());
+        Size { distribution, mean, min, max, shape, sigma, cdf, file, parts: Vec::new() }
+    }
 }
 
 /// A distribution of sizes. Draws are whole bytes, from 1 B to 1,000,000 GB.
@@ -76,7 +132,12 @@ pub enum Distribution {
     /// Flows of a data mining cluster: 0 to 1 GB, mean 12.7 MB, half of them up to 1.1 KB
     /// (Greenberg et al., VL2, SIGCOMM 2009; values of the pFabric authors' traffic generator).
     DataMining,
+    /// Each size from one of `parts`, chosen by their weights: mice and elephants, for example.
+    Mixture,
 }
+
+/// How `parts` might be written.
+const PARTS: &str = "[{ weight = 9, mean = \"10 KB\" }, { weight = 1, mean = \"1 MB\" }]";
 
 impl Distribution {
     const FIELDS: Fields = &[
@@ -87,6 +148,7 @@ impl Distribution {
         ("sigma", "1.5"),
         ("cdf", "[[\"10 KB\", 0.5], [\"1 MB\", 1.0]]"),
         ("file", "\"sizes.csv\""),
+        ("parts", PARTS),
     ];
 }
 
@@ -121,6 +183,9 @@ impl Size {
             }
             Distribution::WebSearch => Law::Table(Table::web_search()),
             Distribution::DataMining => Law::Table(Table::data_mining()),
+            Distribution::Mixture => {
+                mixture(path, given.needs("parts", choice::listed(&self.parts))?)?
+            }
         };
         given.done()?;
         Ok(Sampler::new(law))
@@ -173,6 +238,21 @@ impl Size {
         let fix = if value < high.get() as f64 { "a smaller min" } else { "a larger max" };
         Err(error(path, "mean", mean, problem, format!("write a mean in that range, or {fix}")))
     }
+}
+
+/// The law that draws from one of `parts`, by their weights.
+fn mixture(path: &str, parts: &[SizePart]) -> Result<Law, ScenarioError> {
+    let sum: f64 = parts.iter().map(|part| part.weight).sum();
+    let mut found = Vec::with_capacity(parts.len());
+    for (index, part) in parts.iter().enumerate() {
+        let at = format!("{path}.parts[{index}]");
+        if part.distribution == Distribution::Mixture {
+            let fix = "list its parts here, with their weights";
+            return Err(error(&at, "distribution", "\"mixture\"", "a part is no mixture", fix));
+        }
+        found.push((part.weight / sum, part.alone().sampler(&at)?));
+    }
+    Ok(Law::Mixture(found))
 }
 
 /// The distribution through `points`.
@@ -235,6 +315,11 @@ mod tests {
             (r#"{"distribution":"log-normal","mean":"700 KB","sigma":2}"#, 700e3),
             (r#"{"distribution":"empirical","cdf":[["10 KB",0.5],["20 KB",1]]}"#, 12_500.0),
             (r#"{"distribution":"web-search"}"#, 1_711_250.0),
+            (
+                r#"{"distribution":"mixture","parts":[{"weight":9,"mean":"10 KB"},
+                    {"weight":1,"distribution":"pareto","min":"500 KB","shape":2}]}"#,
+                109e3,
+            ),
             (r#"{"distribution":"data-mining"}"#, 12_658_000.0),
         ];
         for (text, mean) in cases {
@@ -288,6 +373,32 @@ mod tests {
                 r#"{"distribution":"web-search","mean":"1 KB"}"#,
                 "flows[0].size.mean = 1 KB: distribution = \"web-search\" does not use it; \
                  remove it, or change distribution",
+            ),
+            (
+                r#"{"mean":"1 KB","parts":[{"weight":1,"mean":"1 KB"}]}"#,
+                "flows[0].size.parts = 1 entries: distribution = \"fixed\" does not use it; \
+                 remove it, or change distribution",
+            ),
+            (
+                r#"{"distribution":"mixture","parts":[]}"#,
+                "flows[0].size.parts: distribution = \"mixture\" needs it; add parts = \
+                 [{ weight = 9, mean = \"10 KB\" }, { weight = 1, mean = \"1 MB\" }]",
+            ),
+            (
+                r#"{"distribution":"mixture","parts":[{"weight":0,"mean":"1 KB"}]}"#,
+                "flows[0].size.parts[0].weight = 0: out of range; \
+                 write a number above 0, up to 1000000000000",
+            ),
+            (
+                r#"{"distribution":"mixture","parts":[{"weight":1,"distribution":"mixture"}]}"#,
+                "flows[0].size.parts[0].distribution = \"mixture\": a part is no mixture; \
+                 list its parts here, with their weights",
+            ),
+            (
+                r#"{"distribution":"mixture","parts":[{"weight":1,"mean":"1 KB"},{"weight":1,
+                    "distribution":"pareto","min":"1 KB"}]}"#,
+                "flows[0].size.parts[1].mean: distribution = \"pareto\" needs it, or shape; \
+                 add mean = \"700 KB\" or shape = 1.2",
             ),
         ];
         for (text, says) in cases {

@@ -53,6 +53,9 @@ const UNUSED: &[Rule] = &[
     ("demand[]", &["flows_per_second", "per", "destination"], |_, demand| {
         !is(demand, "pattern", &["poisson"])
     }),
+    // With a load, the rate follows from it.
+    ("demand[]", &["per"], |_, demand| demand.get("load").is_some()),
+    ("demand[]", &["load_of"], |_, demand| demand.get("load").is_none()),
     ("demand[]", &["size"], |_, demand| is(demand, "pattern", &["trace"])),
     ("flows[]", &["closes"], |_, flow| {
         flow.get("bytes").is_none() && flow.get("script").is_none() || flow.get("stack").is_some()
@@ -158,6 +161,9 @@ mod tests {
             json!({"wlan": [{"loss": "shadowing", "margin_db": 3.0}], "flows": [{"reverse": {}}]}),
             json!({"live": [{"address": "10.0.0.1"}, {"address": "10.0.0.2"}]}),
             mesh(json!({"edge": classes, "core": core, "demand": [{"size": size}]})),
+            mesh(json!({"demand": [{"size": size, "load": 0.25, "load_of": "fibre"}]})),
+            mesh(json!({"demand": [{"load": 0.5, "size": {"distribution": "mixture", "parts":
+                [{"weight": 9, "mean": "10 KB"}, {"weight": 1, "distribution": "web-search"}]}}]})),
             mesh(json!({"bursts": [{"length": size}], "signalling": {"offset": "1 ms"}})),
             mesh(json!({"batches": [{"size": size}], "signalling": {"protocol": "two-way"}})),
             mesh(json!({"ops": {"dlcc": {}}, "traffic": [{"pattern": "periodic"}]})),

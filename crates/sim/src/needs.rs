@@ -409,12 +409,11 @@ fn connections(resolved: &Resolved, index: usize, hosts: f64) -> f64 {
     let rounds = |every: Option<Span>| every.map_or(1.0, |every| 1.0 + time / every.as_secs_f64());
     match &resolved.demand[index].course {
         Course::Poisson => {
-            let times = match demand.per {
-                Per::Node => hosts,
-                Per::Pair => hosts * (hosts - 1.0),
-                Per::Network => 1.0,
-            };
-            times * demand.flows_per_second * time
+            let sources = resolved
+                .mesh
+                .iter()
+                .flat_map(|(graph, _)| resolved.demand[index].sources(demand.per, graph));
+            time * sources.map(|(_, rate)| rate).sum::<f64>()
         }
         Course::Incast { senders, every, .. } => f64::from(*senders) * rounds(*every),
         Course::Permutation { every } => hosts * rounds(*every),
@@ -471,7 +470,10 @@ const PAIRS_LOOKED_AT: usize = 100_000;
 fn written(demand: &Demand, index: usize) -> (String, String) {
     let at = |field: &str| format!("demand[{index}].{field}");
     match demand.pattern {
-        DemandPattern::Poisson => (at("flows_per_second"), demand.flows_per_second.to_string()),
+        DemandPattern::Poisson => match (demand.load, demand.flows_per_second) {
+            (Some(load), _) => (at("load"), load.to_string()),
+            (None, rate) => (at("flows_per_second"), rate.unwrap_or_default().to_string()),
+        },
         DemandPattern::Trace => (at("trace"), format!("{} rows", demand.trace.len())),
         DemandPattern::Incast | DemandPattern::Permutation => {
             let every = demand.every.map(|every| every.to_string());
@@ -494,7 +496,8 @@ fn capacity(graph: &Graph, rate: Rate) -> f64 {
 
 /// The points of a distribution.
 fn points(size: &crate::scenario::Size) -> usize {
-    32 * size.cdf.as_ref().map_or(32, Vec::len)
+    let points = |cdf: &Option<Vec<_>>| 32 * cdf.as_ref().map_or(32, Vec::len);
+    points(&size.cdf) + size.parts.iter().map(|part| points(&part.cdf)).sum::<usize>()
 }
 
 fn largest<'a>(needs: impl IntoIterator<Item = &'a Need>) -> Option<&'a Need> {

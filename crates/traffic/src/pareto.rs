@@ -37,6 +37,12 @@ pub(super) fn bounded_quantile(min: f64, max: f64, shape: f64, uniform: f64) -> 
     min * (-(uniform * (-shape * reach).exp_m1()).ln_1p() / shape).exp()
 }
 
+/// The share of the distribution below `size`, which lies between `min` and `max`.
+pub(super) fn bounded_share(min: f64, max: f64, shape: f64, size: f64) -> f64 {
+    let below = |size: f64| (-shape * (size / min).ln()).exp_m1();
+    below(size) / below(max)
+}
+
 /// The integral of exp(-rate t) from 0 to `reach`.
 fn weight(rate: f64, reach: f64) -> f64 {
     if rate == 0.0 { reach } else { -(-rate * reach).exp_m1() / rate }

@@ -49,6 +49,8 @@ pub enum Law {
     },
     /// Through given points.
     Table(Table),
+    /// Several distributions, each with its share of all draws; the shares sum to 1.
+    Mixture(Vec<(f64, Sampler)>),
 }
 
 impl Sampler {
@@ -88,6 +90,7 @@ impl Sampler {
             Law::Pareto { min, shape } => min * shape / (shape - 1.0),
             Law::BoundedPareto { min, max, shape } => pareto::bounded_mean(*min, *max, *shape),
             Law::Table(table) => table.mean(),
+            Law::Mixture(parts) => parts.iter().map(|(share, part)| share * part.mean()).sum(),
         }
     }
 
@@ -103,8 +106,52 @@ impl Sampler {
                 mean * (sigma * (normal::quantile(uniform) - 0.5 * sigma)).exp()
             }
             Law::Table(table) => table.quantile(uniform),
+            Law::Mixture(parts) => mixed(parts, uniform),
         }
     }
+
+    /// The share of sizes below `size`, before rounding to whole bytes.
+    fn share_below(&self, size: f64) -> f64 {
+        match &self.0 {
+            Law::Fixed(only) => f64::from(u8::from(*only < size)),
+            Law::Exponential { mean } => -(-size / mean).exp_m1(),
+            Law::Pareto { min, .. } | Law::BoundedPareto { min, .. } if size <= *min => 0.0,
+            Law::BoundedPareto { max, .. } if size >= *max => 1.0,
+            Law::Pareto { min, shape } => 1.0 - (shape * (min / size).ln()).exp(),
+            Law::BoundedPareto { min, max, shape } => {
+                pareto::bounded_share(*min, *max, *shape, size)
+            }
+            Law::LogNormal { mean, sigma } => {
+                normal::cumulative((size / mean).ln() / sigma + 0.5 * sigma)
+            }
+            Law::Table(table) => table.share_below(size),
+            Law::Mixture(parts) => share_below(parts, size),
+        }
+    }
+}
+
+/// The share of a mixture below `size`.
+fn share_below(parts: &[(f64, Sampler)], size: f64) -> f64 {
+    parts.iter().map(|(share, part)| share * part.share_below(size)).sum()
+}
+
+/// The quantile of a mixture in whole bytes: the least size of which more than `uniform` of all
+/// draws are at most that large. It lies between the least and the greatest quantile of the parts,
+/// and is found there by bisection, so that it depends on nothing but the arguments.
+fn mixed(parts: &[(f64, Sampler)], uniform: f64) -> f64 {
+    let sizes = parts.iter().map(|(_, part)| part.draw(uniform).get());
+    let (mut low, mut high) =
+        sizes.fold((u64::MAX, 1), |(low, high), size| (low.min(size), high.max(size)));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        // All up to half a byte above are rounded to it.
+        if share_below(parts, middle as f64 + 0.5) > uniform {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    high as f64
 }
 
 #[cfg(test)]
@@ -112,6 +159,11 @@ mod tests {
     use super::*;
     use burstlab_kernel::RandomSource;
     use proptest::prelude::*;
+
+    fn mixture(parts: &[(f64, Law)]) -> Law {
+        let part = |(share, law): &(f64, Law)| (*share, Sampler::new(law.clone()));
+        Law::Mixture(parts.iter().map(part).collect())
+    }
 
     fn laws() -> Vec<Law> {
         vec![
@@ -122,6 +174,16 @@ mod tests {
             Law::LogNormal { mean: 700e3, sigma: 1.5 },
             Law::Table(Table::web_search()),
             Law::Table(Table::data_mining()),
+            mixture(&[(0.9, Law::Fixed(10e3)), (0.1, Law::Fixed(1e6))]),
+            mixture(&[
+                (0.5, Law::Table(Table::web_search())),
+                (0.3, Law::Pareto { min: 40e3, shape: 2.5 }),
+                (0.2, Law::LogNormal { mean: 700e3, sigma: 1.5 }),
+            ]),
+            mixture(&[
+                (0.6, Law::Exponential { mean: 9e3 }),
+                (0.4, Law::BoundedPareto { min: 40e3, max: 10e6, shape: 0.4552 }),
+            ]),
         ]
     }
 
@@ -188,6 +250,54 @@ mod tests {
                 let (low, high) = if a < b { (a, b) } else { (b, a) };
                 prop_assert!(drawn(law.clone(), low) <= drawn(law, high));
             }
+        }
+    }
+
+    /// Each law has the share that its quantile says, so that a mixture has that of its parts.
+    #[test]
+    fn the_share_below_inverts_the_quantile() {
+        let continuous = |law: &Law| !matches!(law, Law::Fixed(_) | Law::Mixture(_));
+        for law in laws().into_iter().filter(continuous) {
+            let sampler = Sampler::new(law);
+            for uniform in [0.001, 0.03, 0.31, 0.5, 0.77, 0.99, 0.9999] {
+                // Of a jump, as many are at most that large.
+                let size = sampler.quantile(uniform);
+                let low = sampler.share_below(size * (1.0 - 1e-9));
+                let high = sampler.share_below(size * (1.0 + 1e-9));
+                let within = low - 1e-7 <= uniform && uniform <= high + 1e-7;
+                assert!(within, "{sampler:?}: {low} {uniform} {high}");
+            }
+        }
+    }
+
+    /// The same sizes as where one draw chooses the part and another one the size.
+    #[test]
+    fn a_mixture_has_the_shares_of_its_parts() {
+        let two = Sampler::new(mixture(&[(0.9, Law::Fixed(10e3)), (0.1, Law::Fixed(1e6))]));
+        for (uniform, size) in [(0.0, 10_000), (0.899, 10_000), (0.901, 1_000_000)] {
+            assert_eq!(two.draw(uniform).get(), size, "{uniform}");
+        }
+        assert!((two.mean() - 109e3).abs() < 1e-6);
+        let laws = [Law::Exponential { mean: 9e3 }, Law::Pareto { min: 40e3, shape: 2.5 }];
+        let both = mixture(&[(0.75, laws[0].clone()), (0.25, laws[1].clone())]);
+        let (both, [mice, elephants]) = (Sampler::new(both), laws.map(Sampler::new));
+        let stream = RandomSource::new(7, 0).stream("mixture");
+        let n = 20_000u32;
+        let (mut chosen, mut drawn) = (Vec::new(), Vec::new());
+        for k in 0..n {
+            let [which, uniform] = stream.uniforms(k.into());
+            let part = if which < 0.75 { &mice } else { &elephants };
+            chosen.push(part.draw(uniform).get());
+            drawn.push(both.draw((f64::from(k) + 0.5) / f64::from(n)).get());
+        }
+        assert!(drawn.is_sorted());
+        // Kolmogorov and Smirnov: 1.95 / sqrt(n) at a level of 0.1 %.
+        chosen.sort_unstable();
+        let bound = 1.95 / f64::from(n).sqrt();
+        for size in chosen.iter().step_by(97) {
+            let share = |of: &[u64]| of.partition_point(|one| one <= size) as f64 / f64::from(n);
+            let (expected, found) = (share(&chosen), share(&drawn));
+            assert!((expected - found).abs() < bound, "{size}: {found}, not {expected}");
         }
     }
 }

@@ -77,6 +77,18 @@ impl Table {
         low + (size - low) * ((uniform - below) / (chance - below))
     }
 
+    /// The share below `size`, with what is at that size only where the line rises to it.
+    pub(super) fn share_below(&self, size: f64) -> f64 {
+        let points = &self.0;
+        let next = points.partition_point(|&(point, _)| point < size);
+        let Some(&(low, below)) = next.checked_sub(1).and_then(|index| points.get(index)) else {
+            return 0.0;
+        };
+        points
+            .get(next)
+            .map_or(1.0, |&(high, chance)| below + (chance - below) * ((size - low) / (high - low)))
+    }
+
     pub(super) fn mean(&self) -> f64 {
         let (size, chance) = self.0[0];
         let lines = self.0.windows(2);

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.lean import Lean
-from burstlab.cli.numbers import count, measure, seconds, share
+from burstlab.cli.numbers import count, measure, rate, seconds, share
 from burstlab.cli.tables import busiest, measured
 from burstlab.printable import brief
 
@@ -23,6 +23,15 @@ _TIMES = (
     ("p50", "received_p50"),
     ("p99", "received_p99"),
     ("acknowledged: mean", "acknowledged_mean"),
+)
+
+#: The load of a demand, which all replications share.
+_OFFERED: Sequence[tuple[str, str, Callable[[float], str]]] = (
+    ("connections a second", "flows_per_second", count),
+    ("data", "bps", rate),
+    ("load of sender access", "load_access", "{:.3g}".format),
+    ("of receiver access", "load_receiver", "{:.3g}".format),
+    ("of busiest fibre", "load_fibre", "{:.3g}".format),
 )
 
 _SLOWDOWN = ("mean", "p50", "p99")
@@ -70,6 +79,19 @@ def demands(result: Result) -> Lean | None:
         every = [one[index] for one in runs]
         cells = [measured(every, name, count) for _, name in _COUNTS]
         cells += [_time(every, name) for _, name in _TIMES]
+        made.add_row(brief(demand["label"]), *cells)
+    return made
+
+
+def offered(result: Result) -> Lean | None:
+    """Make a table of the load that demands offer, or none where they have one round alone."""
+    demands = result.demand[0]
+    if all(demand["offered_bps"] is None for demand in demands):
+        return None
+    made = Lean(["offered"], [title for title, _, _ in _OFFERED])
+    for demand in demands:
+        one: Mapping[str, Any] = demand
+        cells = [measured([one], f"offered_{name}", write) for _, name, write in _OFFERED]
         made.add_row(brief(demand["label"]), *cells)
     return made
 

@@ -193,7 +193,7 @@ def print_tables(result: Result) -> None:
     if len(flows) > _FLOWS_SHOWN:
         more = several(len(flows) - _FLOWS_SHOWN, "more flow")
         print(f"... and {more}; --json and --out have all\n")
-    demands = (mesh.demands(result), mesh.slowdowns(result))
+    demands = (mesh.offered(result), mesh.demands(result), mesh.slowdowns(result))
     for made in (
         *demands,
         mesh.air(result),

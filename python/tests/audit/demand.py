@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from audit.checks import Audit
 from audit.flows import Received, of_edge
-from audit.result import NONE, Run, size_bytes
+from audit.result import NONE, Run, rate_bps, size_bytes, span_ps
 
 #: Percentiles of the summary, in thousandths.
 _QUANTILES = {"p50": 500, "p90": 900, "p99": 990, "p999": 999}
@@ -53,8 +55,55 @@ def _demand(run: Run, audit: Audit, table: Any, index: int) -> None:
         audit.equal(f"{path}.{missing}", sum(one is None for one, _ in took))
         for what, value in _spread(took).items():
             audit.equal(f"{path}.{name}_{what}_s", value)
+    _offered(run, audit, path, run.scenario["demand"][index])
     _slowdowns(run, audit, path, table, mine, cohort)
     _departed(run, audit, f"{path}.departed", started, done, sizes)
+
+
+def _offered(run: Run, audit: Audit, path: str, demand: Mapping[str, Any]) -> None:
+    """Compute the load that the scenario says: each edge node sends, and gets, as much as another.
+
+    Only how busy the busiest fibre is depends on routes.
+    """
+    transit = re.compile(r"hub|left|right|agg.*|core.*|spine.*")
+    names = [node["name"] for node in run.summary["network"]["nodes"]]
+    nodes = sum(not transit.fullmatch(name) for name in names)
+    access, network = run.scenario["access"], run.scenario["network"]
+    near = rate_bps(access["rate"])
+    far = rate_bps(access.get("receiver", {}).get("rate", access["rate"]))
+    bits = 8.0 * _mean(demand["size"])
+    links = network.get("link") or [{}]
+    wavelengths = [one.get("wavelengths", network["wavelengths"]) for one in links]
+    fibre = rate_bps(network["link_rate"]) * min(wavelengths)
+    share, of = demand.get("load"), demand.get("load_of")
+    if demand["pattern"] != "poisson":
+        starts = demand["senders"] if demand["pattern"] == "incast" else nodes
+        flows = starts / (span_ps(demand["every"]) * 1e-12)
+    elif share is None:
+        assert demand["per"] == "network"
+        flows = demand["flows_per_second"]
+    elif of == "fibre":
+        # The summary repeats the load of the scenario.
+        found = run.summary["demand"][int(path[7:-1])]
+        flows = found["offered_flows_per_second"]
+        assert found["offered_load_fibre"] == pytest.approx(share)
+    else:
+        flows = share * nodes * (far if of == "receiver" else near) / bits
+    audit.equal(f"{path}.offered_flows_per_second", flows)
+    audit.equal(f"{path}.offered_bps", flows * bits)
+    audit.equal(f"{path}.offered_load_access", flows * bits / nodes / near)
+    audit.equal(f"{path}.offered_load_receiver", flows * bits / nodes / far)
+    audit.within(f"{path}.offered_load_fibre", 0.0, flows * bits / fibre)
+
+
+def _mean(size: Mapping[str, Any]) -> float:
+    """Return the mean of a distribution of sizes in bytes."""
+    if size["distribution"] == "mixture":
+        weight = sum(part["weight"] for part in size["parts"])
+        return sum(part["weight"] * _mean(part) for part in size["parts"]) / weight
+    if size["distribution"] == "pareto":
+        return size_bytes(size["min"]) * size["shape"] / (size["shape"] - 1.0)
+    return size_bytes(size["mean"])
 
 
 def _spread(took: Sequence[tuple[int | None, int]]) -> dict[str, float | None]:

@@ -13,6 +13,7 @@ _SLOTS = (
     "slots have no trace of their own: conserved at each output and switch, none over the buffer"
 )
 _MARKS = "marks have no trace: no more packets marked than sent"
+_ROUTES = "routes without a burst have no trace: no more than all data on one fibre"
 _EXTRA = "notifications have no trace: no more than the backlog, which is computed"
 
 #: By the place in the summary: why it is bounded alone.
@@ -20,6 +21,7 @@ BOUNDED: dict[str, str] = {
     **dict.fromkeys(("seed", "simulated_s", "wall_s"), _GIVEN),
     **dict.fromkeys(("counters.events", "counters.core_events"), _WORK),
     "flows[].packets_marked": _MARKS,
+    "demand[].offered_load_fibre": _ROUTES,
     **dict.fromkeys(("counters.notices_sent", "counters.notices_lost"), _NOTICES),
     **{
         f"counters.batch{name}": _BATCHES

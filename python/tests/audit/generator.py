@@ -428,6 +428,13 @@ def _demand(draw: Draw) -> Document:
         found["run"]["drain"] = draw.time(0.05, 3.0)
     if draw.chance(0.6):
         found["run"]["sample"] = draw.time(5e-3, 0.1)
+    if draw.chance(0.3):
+        one: Document = found["demand"][0]
+        del one["flows_per_second"], one["per"]
+        one |= {"load": draw.real(0.02, 0.08), "load_of": draw.pick("access", "receiver", "fibre")}
+        mouse = {"weight": 9.0, "distribution": "fixed", "mean": "3 KB"}
+        size: Document = one["size"]
+        one["size"] = {"distribution": "mixture", "parts": [mouse, size | {"weight": 1.0}]}
     return found
 
 
@@ -575,7 +582,8 @@ def _fabric(draw: Draw) -> Document:
         pattern = draw.pick("poisson", "incast", "permutation")
         if pattern == "poisson":
             continue
-        del one["flows_per_second"], one["per"]
+        for name in ("flows_per_second", "per", "load", "load_of"):
+            one.pop(name, None)
         one |= {"pattern": pattern, "every": draw.time(20e-3, 0.2)}
         if pattern == "incast":
             one["senders"] = draw.whole(1, 5)

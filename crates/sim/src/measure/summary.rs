@@ -326,6 +326,21 @@ pub struct StackSummary {
 pub struct DemandSummary {
     /// Its name.
     pub label: String,
+    /// Mean connections a second that arrive in the whole network, as the scenario says; absent
+    /// where there is one round.
+    pub offered_flows_per_second: Option<f64>,
+    /// Mean application data that arrive a second in the whole network, as the scenario says, in
+    /// bit/s.
+    pub offered_bps: Option<f64>,
+    /// Offered load of the busiest access link of a sender: the mean application data that start
+    /// at an edge node over `access.rate`, as if its senders shared one link.
+    pub offered_load_access: Option<f64>,
+    /// Offered load of the busiest access link of a receiver: the mean application data that end
+    /// at an edge node over the rate of `access.receiver`, as if its receivers shared one link.
+    pub offered_load_receiver: Option<f64>,
+    /// Offered load of the busiest fibre: the mean application data that cross it over
+    /// `network.link_rate` times its wavelengths.
+    pub offered_load_fibre: Option<f64>,
     /// Connections that arrived, from the start of the run.
     pub started: u64,
     /// Of these, connections whose last byte was acknowledged at the sender.

@@ -7,7 +7,7 @@ use burstlab_kernel::{RandomSource, Stream};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::{Course, Demand, DemandLaw, Per, Traced, Weights};
+use crate::scenario::{Course, Demand, DemandLaw, Traced};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
 
@@ -93,7 +93,7 @@ impl Arrivals {
         let nodes = || graph.edges();
         let kind = match &law.course {
             Course::Poisson => {
-                let sources = poisson(demand, &law.weights, graph);
+                let sources = poisson(demand, law, graph);
                 let source = |(from, targets, mean)| {
                     let name = format!("demand/{key}/{from}");
                     let mut source = one(Kind::Poisson { from, targets, mean }, start, &name);
@@ -251,37 +251,19 @@ fn gather(
 type Origin = (u32, Vec<(f64, u32)>, f64);
 
 /// The nodes where connections of a demand start.
-fn poisson(demand: &Demand, weights: &Weights, graph: &Graph) -> Vec<Origin> {
+fn poisson(demand: &Demand, law: &DemandLaw, graph: &Graph) -> Vec<Origin> {
     let edges = graph.edges();
-    let weight = |from: u32, to: u32| weights.of(from, to);
-    let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
-    let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
-    let whole: f64 = edges.iter().map(|&from| sum(from)).sum();
-    let all_pairs = (edges.len() * (edges.len() - 1)) as f64;
-    let mut all = Vec::new();
-    for &from in &edges {
-        let own = sum(from);
-        let pairs = row(from).filter(|(weight, _)| *weight > 0.0).count() as f64;
-        let rate = demand.flows_per_second
-            * match (demand.per, weights) {
-                (Per::Network, _) => own / whole,
-                (Per::Node | Per::Pair, Weights::Matrix(_)) => own,
-                (Per::Node, Weights::Gravity(_)) => edges.len() as f64 * own / whole,
-                (Per::Pair, Weights::Gravity(_)) => all_pairs * own / whole,
-                (Per::Node, Weights::Uniform) => 1.0,
-                (Per::Pair, Weights::Uniform) => pairs,
-            };
-        if own <= 0.0 || rate <= 0.0 {
-            continue;
-        }
+    let origin = |(from, rate): (u32, f64)| {
+        let row = || edges.iter().map(|&to| (law.weights.of(from, to), to));
+        let own = row().map(|(weight, _)| weight).sum::<f64>();
         let mut shares = 0.0;
-        let targets = row(from).filter(|(weight, _)| *weight > 0.0).map(|(weight, to)| {
+        let targets = row().filter(|(weight, _)| *weight > 0.0).map(|(weight, to)| {
             shares += weight / own;
             (shares, to)
         });
-        all.push((from, targets.collect(), mean_ps(1.0 / rate)));
-    }
-    all
+        (from, targets.collect(), mean_ps(1.0 / rate))
+    };
+    law.sources(demand.per, graph).into_iter().map(origin).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::connection::{Called, Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
 use crate::measure::{Progress, Samples, Spread, Took, Transfer, slowdowns};
-use crate::scenario::{Resolved, keys};
+use crate::scenario::{Offered, Resolved, keys};
 use crate::topology::Graph;
 use crate::traffic::Sampler;
 use crate::world::context::Context;
@@ -72,13 +72,18 @@ impl DemandOutcome {
         }
     }
 
-    fn summary(&self, label: &str, measured: Span) -> DemandSummary {
+    fn summary(&self, label: &str, offered: Option<Offered>, measured: Span) -> DemandSummary {
         let span = measured.as_ps().max(1) as f64;
         let received = Spread::of_received(&self.cohort);
         let acknowledged = Spread::of_acknowledged(&self.cohort);
         let slowdown = Spread::of_slowdown(&self.cohort);
         DemandSummary {
             label: label.into(),
+            offered_flows_per_second: offered.map(|one| one.flows_per_second),
+            offered_bps: offered.map(|one| one.bps),
+            offered_load_access: offered.map(|one| one.access),
+            offered_load_receiver: offered.map(|one| one.receiver),
+            offered_load_fibre: offered.map(|one| one.fibre),
             started: self.started,
             completed: self.completed,
             active: self.measured_time.unwrap_or(self.active_time) as f64 / span,
@@ -115,6 +120,9 @@ pub(in crate::world) struct Demands {
     /// Of each entry. Not stored: a law of the scenario, which no draw changes.
     #[serde(skip)]
     samplers: Vec<Sampler>,
+    /// The mean load of each entry. Not stored: it follows from the scenario.
+    #[serde(skip)]
+    offered: Vec<Option<Offered>>,
     /// Not stored: it follows from the paths before any failure.
     #[serde(skip)]
     ideal: Ideal,
@@ -164,6 +172,7 @@ impl Demands {
         Self {
             kinds: kinds.collect(),
             samplers: resolved.demand.iter().map(|law| law.sizes.clone()).collect(),
+            offered: resolved.offered(),
             ideal: Ideal::new(resolved),
             arrivals,
             coming: Vec::new(),
@@ -186,6 +195,7 @@ impl Demands {
     /// Takes what is not stored from the demands of the same scenario.
     pub(in crate::world) fn adopt(&mut self, fresh: Self) {
         (self.kinds, self.samplers, self.ideal) = (fresh.kinds, fresh.samplers, fresh.ideal);
+        self.offered = fresh.offered;
         for (arrivals, fresh) in self.arrivals.iter_mut().zip(fresh.arrivals) {
             arrivals.adopt(fresh);
         }
@@ -375,12 +385,13 @@ impl Demands {
 
     /// The results of the demands in the `measured` time.
     pub(in crate::world) fn summaries(&mut self, now: Time, measured: Span) -> Vec<DemandSummary> {
-        let outcomes = self.kinds.iter().zip(&mut self.outcomes);
-        let summary = |(kind, outcome): (&Arc<FlowKind>, &mut DemandOutcome)| {
+        let kinds = self.kinds.iter().zip(&self.offered);
+        let summary = |((kind, offered), outcome): ((_, &Option<Offered>), &mut DemandOutcome)| {
+            let kind: &Arc<FlowKind> = kind;
             outcome.count_to(now);
-            outcome.summary(&kind.label, measured)
+            outcome.summary(&kind.label, *offered, measured)
         };
-        outcomes.map(summary).collect()
+        kinds.zip(&mut self.outcomes).map(summary).collect()
     }
 }
 
