@@ -336,7 +336,7 @@ fn of_a_run_that_is_stopped_the_first_flows_are_told_and_all_are_in_the_totals()
     assert_eq!((&brief.counters, &brief.fingerprint), (&whole.counters, &whole.fingerprint));
     assert!(whole.counters.packets_sent > count, "{:?}", whole.counters);
     assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
-    let words = format!("the first {FLOWS_WHEN_STOPPED} of {count} flows have numbers here");
+    let words = format!("only the first {FLOWS_WHEN_STOPPED} of {count} flows have numbers here");
     assert!(
         brief.warnings.len() == 1 && brief.warnings[0].contains(&words),
         "{:?}",
