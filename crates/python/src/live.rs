@@ -19,6 +19,9 @@ type Tuple = (u32, u32, u32, u32, u32, u32, u32, u32);
 /// The pair, whether its second host sends, the packet, and how its connection stands.
 type Packet = (usize, bool, PyBackedBytes, Option<Tuple>);
 
+/// Connections that a kernel has given up: number of the pair, which of its ends, both ports.
+type GivenUp = Vec<(usize, bool, u16, u16)>;
+
 /// The devices, as an object with the methods `wait` and `deliver`.
 pub(crate) struct PyDevices {
     wait: Py<PyAny>,
@@ -77,11 +80,10 @@ impl Devices for PyDevices {
         let usual = Found { at: now, packets: Vec::new(), ended: true };
         let ask = |py: Python<'_>| {
             let found = self.wait.call1(py, (now.as_ps(), until.as_ps()))?;
-            let Some((at, packets, ended, given_up)) = found.extract(py)? else {
+            let found: Option<(u64, Vec<Packet>, bool, GivenUp)> = found.extract(py)?;
+            let Some((at, packets, ended, given_up)) = found else {
                 return Ok(Found { at: until, ..Found::default() });
             };
-            let (packets, given_up): (Vec<Packet>, Vec<(usize, bool, u16, u16)>) =
-                (packets, given_up);
             let packets = packets.into_iter().map(|(pair, far, bytes, state)| Sent {
                 pair,
                 far,

@@ -53,7 +53,7 @@ impl Network {
         self.routes_while(graph, &Interrupt::default())
     }
 
-    /// As [`routes`](Self::routes), unless `watch` is cancelled.
+    /// As `routes`, unless `watch` is cancelled.
     pub(in super::super) fn routes_while(
         &self,
         graph: &Graph,

@@ -187,8 +187,8 @@ impl Report<'_> {
         });
         let of_rest = (told < all).then(|| {
             format!(
-                "flows: the run was stopped, and the numbers of the first {told} of {all} flows \
-                 are told; the totals are those of all"
+                "flows: the run was stopped, and only the first {told} of {all} flows have numbers \
+                 here; the totals include all"
             )
         });
         of_demands.chain(of_flows).chain(of_rest).collect()
