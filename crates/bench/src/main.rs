@@ -1,8 +1,8 @@
 //! The engine alone: one run of a scenario, and its counts as one line of JSON. It is measured by
 //! `benches/instructions.py` and `benches/flame.sh`. Rows of tables are made and dropped.
 //!
-//! usage: engine SCENARIO.json DURATION [TABLES]
-//! for example: engine path.json "100 s" packets,cwnd
+//! usage: `engine SCENARIO.json DURATION [TABLES]`,
+//! for example `engine path.json "100 s" packets,cwnd`.
 
 use std::convert::Infallible;
 use std::error::Error;
