@@ -30,8 +30,8 @@ def read(
     path
         A file whose ending says what it is: ``.xml`` (SNDlib or TOTEM), ``.txt`` (SNDlib's native
         format, or columns), ``.csv`` (columns) or ``.demands`` (REPETITA). Columns are ``from``,
-        ``to`` and a weight, or a square of weights with a row for each source; a first row may
-        name them.
+        ``to`` and a weight, or a square matrix of weights with one row for each source. A
+        header row is optional.
     nodes
         Names of the nodes of the network in their order, for files that number nodes, from 0, or
         hold a square without names.

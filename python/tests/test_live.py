@@ -420,6 +420,7 @@ def test_a_connection_that_the_kernel_gives_up_has_ended(burstlab, tmp_path, wai
     assert answer.status == 1, answer.err
     (flow,) = read(out).replications[0].summary["flows"]
     assert flow["ended"] == "timed-out"
+    assert flow["ended_s"] is not None
     assert least_s < flow["ended_s"] < 20
     assert "flow 0" in answer.err and "sent its data again too often" in answer.err
     assert "TimeoutError" in (out / "live" / "10.9.0.1.err").read_text()

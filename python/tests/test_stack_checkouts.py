@@ -18,6 +18,7 @@ CRATE = '[package]\nname = "quinn-proto"\nversion.workspace = true\nedition = "2
 @pytest.fixture
 def script(root):
     found = importlib.util.spec_from_file_location("checkouts", root / "stacks/checkouts.py")
+    assert found is not None and found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

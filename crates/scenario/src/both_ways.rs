@@ -1,4 +1,5 @@
-//! Connections with data in both directions: how they count, and fields that they cannot have.
+//! Connections with data in both directions: how they are counted, and the fields that they
+//! cannot have.
 
 use super::error::{Check, word};
 use super::{Flow, Scenario, ScenarioError};

@@ -101,7 +101,7 @@ pub struct SizePart {
 }
 
 impl SizePart {
-    /// The same distribution by itself.
+    /// The distribution of this part, as a size without parts.
     fn alone(&self) -> Size {
         let Self { distribution, mean, min, max, shape, sigma, .. } = *self;
         let (cdf, file) = (self.cdf.clone(), self.file.clone());

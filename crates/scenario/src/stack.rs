@@ -354,7 +354,8 @@ pub trait ExternalClock: fmt::Debug + Send + Sync {
     fn wait(&self, now: Time, until: Time) -> Wakeup;
 }
 
-/// Refuses fields that a flow with a stack does not have, and fields that only such a flow has.
+/// Refuses fields of our own TCP in a flow with a third-party stack, and fields of such stacks in
+/// any other flow.
 pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
     let at = |field: &str| format!("flows[{index}].{field}");
     let refuse = |field: &str, value: String, problem: &str, fix: &str| {

@@ -23,9 +23,9 @@ class Head:
     seed, version, wall_s, interrupted
         As of `Result`.
     summaries
-        Those of its replications, and
+        One summary for each replication.
     numbers
-        which these are.
+        The number of the replication of each summary.
     store
         Its tables.
     looks

@@ -47,7 +47,7 @@ def check_scenario(where: Path, scenario: str, document: Mapping[str, Any], vers
 
 
 def check_result(where: Path, names: Names | None = None) -> Names:
-    """Return the names in a result; refuse a directory that holds none, with the fix."""
+    """Return the file names in a result; raise an error with the fix if there is no result."""
     if names is None:
         settle(where)
     there = names_in(where) if names is None else names

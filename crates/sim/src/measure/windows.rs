@@ -58,7 +58,7 @@ pub(crate) struct CwndRow {
     pub(crate) sender: SenderNow,
 }
 
-/// The state of a sender in a row.
+/// The state of a sender, as a table row stores it.
 pub(crate) struct SenderNow {
     cwnd: f64,
     ssthresh: f64,

@@ -415,5 +415,5 @@ fn takes_few_batches(resolved: &Resolved, classes: u32) -> bool {
     rate * longest <= FEW_BATCHES
 }
 
-/// They take a few milliseconds.
+/// The engine takes a few milliseconds for this many batches.
 const FEW_BATCHES: f64 = 65_536.0;

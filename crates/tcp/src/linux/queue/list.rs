@@ -42,7 +42,7 @@ impl Queue {
                 None => return run.segment(behind),
             }
         }
-        panic!("segment {place} behind the first is not outstanding");
+        panic!("no outstanding segment at offset {place} from the first");
     }
 
     pub(super) fn get_mut(&mut self, seq: u64) -> &mut Unacked {

@@ -42,7 +42,7 @@ impl Edges {
             (0..).zip(pairs).map(move |(nth, ends)| (index, batches.class, law, ends, (own, nth)))
         });
         let traffic: u32 = scenario.traffic.iter().map(|traffic| traffic.count).sum();
-        // Sources of entries without a name so far, of other traffic too.
+        // Unnamed sources before these entries, with those of `[[traffic]]`: they key the draws.
         let without = scenario.traffic.iter().filter(|one| one.name.is_none());
         let mut unnamed: u64 = without.map(|one| u64::from(one.count)).sum();
         let run = &resolved.scenario.run;

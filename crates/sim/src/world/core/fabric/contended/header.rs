@@ -215,8 +215,8 @@ impl Contended {
         Fate::Lost(now, LossCause::Operated)
     }
 
-    /// A node refuses a two-way reservation for which it is too late. That an earlier request
-    /// found the fibre dark does not matter any more.
+    /// A node refuses a two-way reservation for which it is too late. It does not matter
+    /// any more that an earlier request found the fibre down.
     fn refuse_late(&mut self, (done, slot): (Time, u32), scope: &mut Scope) -> Fate {
         scope.common.bursts.get_mut(slot).link_down = false;
         self.refuse((done, slot), scope)
