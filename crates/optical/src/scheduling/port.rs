@@ -10,7 +10,7 @@ use super::voids::Voids;
 
 /// From so many wavelengths on, LAUC and LAUC-VF find a void by an index; of fewer, a look at each
 /// costs less.
-const INDEXED: u32 = 64;
+const INDEXED: u32 = 512;
 
 /// One output fibre with its data wavelengths, numbered from 0.
 ///
