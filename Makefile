@@ -56,7 +56,7 @@ dist: $(VENV)/.deps ## the wheel of this machine and the sources, in dist
 kernel: $(VENV)/.deps ## build the kernel of live hosts, of a source that is installed (some three minutes)
 	PYTHONPATH=python $(BIN)/python -m burstlab kernel build
 
-# STACKS=quiche adds quiche, which builds BoringSSL with CMake, a C++ compiler and libclang;
+# STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler;
 # WITHOUT=smoltcp leaves one out. QUINN=path takes a stack from a checkout (stacks/checkouts.py).
 CHECKOUTS := $(strip $(foreach name,QUINN NOQ QUICHE SMOLTCP,$(if $($(name)),$(name)="$($(name))")))
 ADDED  = $(sort $(STACKS) $(if $(QUICHE),quiche))
@@ -65,22 +65,18 @@ TAKEN  = $(filter-out $(WITHOUT),quinn noq smoltcp $(ADDED))
 FEATURES = --no-default-features --features "stacks $(TAKEN:%=burstlab-stacks/%)"
 HOSTS  = $(foreach name,stacks seeded net tls laws quinn-bulk,-p burstlab-$(name)) \
          $(ADDED:%=--features burstlab-stacks/%)
-# The build of BoringSSL reads headers with libclang: that of the machine, or that of a package.
-HAS_LIBCLANG = $(LIBCLANG_PATH)$(shell ldconfig -p 2>/dev/null | grep -o 'libclang[-.0-9]*so' | head -1)
-CLANG := $(if $(filter quiche,$(TAKEN)),$(if $(HAS_LIBCLANG),,$(VENV)/.libclang))
 # The workspace that is built, whose crates are compiled in one directory with those of the other.
 LOCKED = $(if $(CHECKOUTS),,--locked)
 NO_SUCH = error: STACKS, WITHOUT: nothing is known of $(UNKNOWN); fix: STACKS=quiche, or WITHOUT= one that is built
 ENTER  = set -e; $(if $(UNKNOWN),echo "$(NO_SUCH)" >&2; exit 2;) \
          there=$(if $(CHECKOUTS),"$$($(PYTHON) stacks/checkouts.py $(CHECKOUTS))",stacks); \
-         export CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/stacks/target}" \
-         $(if $(CLANG),; export LIBCLANG_PATH="$$(cat $(CURDIR)/$(CLANG))" BINDGEN_EXTRA_CLANG_ARGS="-I$$($(CC) -print-file-name=include)")
+         export CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/stacks/target}"
 # The linter in `cargo clippy` is a compiler, which can also compile the tests. Third-party crates
 # take most of the time; so they are compiled once and not checked before.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 LINTS = $(if $(CHECKOUTS),,$(LINTED))
 
-stacks: $(VENV)/.deps $(CLANG) ## build the extension with the third-party QUIC and TCP stacks (STACKS=quiche; QUINN=checkout)
+stacks: $(VENV)/.deps ## build the extension with the third-party QUIC and TCP stacks (STACKS=quiche; QUINN=checkout)
 	@$(ENTER); PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --release $(LOCKED) -q \
 	  --manifest-path "$$there/python/Cargo.toml" $(FEATURES)
 	@touch $(VENV)/.built
@@ -88,7 +84,7 @@ stacks: $(VENV)/.deps $(CLANG) ## build the extension with the third-party QUIC 
 quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.88)
 	cd stacks && cargo build --release --locked -p burstlab-quinn-bulk
 
-test-stacks: $(CLANG) ## formatting, lints and tests of the third-party stacks, which the default build leaves out
+test-stacks: ## formatting, lints and tests of the third-party stacks, which the default build leaves out
 	@$(ENTER); cd "$$there"; set -x; cargo fetch $(LOCKED); $(if $(CHECKOUTS),,cargo fmt --all --check;) \
 	  $(LINTS) cargo test $(LOCKED) $(HOSTS) --all-targets; $(LINTS) cargo test $(LOCKED) $(HOSTS) --doc
 
@@ -166,8 +162,6 @@ lock: $(VENV)/.deps ## bring the locks up to date with pyproject.toml
 	$(UV) pip compile -q --group docs -c requirements.lock --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o docs.lock
 
-	$(UV) pip compile -q --group stacks --universal --python-version 3.11 \
-	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o stacks.lock
 	$(UV) pip compile -q --group licences --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o licences.lock
 
@@ -211,10 +205,6 @@ $(VENV)/.built: $(VENV)/.deps $(SOURCES) | check
 $(VENV)/.docs: docs.lock $(VENV)/.deps
 	$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r docs.lock
 	@touch $@
-
-$(VENV)/.libclang: stacks.lock $(VENV)/.deps
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r stacks.lock
-	@$(BIN)/python -c 'import clang.native as native; print(*native.__path__)' > $@
 
 $(VENV)/.licences: licences.lock $(VENV)/.deps
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r licences.lock

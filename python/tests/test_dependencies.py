@@ -7,9 +7,7 @@ import tomllib
 
 import pytest
 
-LOCKS = tuple(
-    f"{name}.lock" for name in ("requirements", "tools", "docs", "browser", "licences", "stacks")
-)
+LOCKS = ("requirements.lock", "tools.lock", "docs.lock", "browser.lock", "licences.lock")
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
 
