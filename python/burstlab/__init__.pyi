@@ -51,6 +51,7 @@ from burstlab.scenario import Scenario as Scenario
 from burstlab.scenario import Segmentation as Segmentation
 from burstlab.scenario import Signalling as Signalling
 from burstlab.scenario import Size as Size
+from burstlab.scenario import SizePart as SizePart
 from burstlab.scenario import Smoothing as Smoothing
 from burstlab.scenario import Surgery as Surgery
 from burstlab.scenario import Tcp as Tcp

@@ -25,12 +25,14 @@ settings.load_profile("random" if "BURSTLAB_FUZZ" in os.environ else "fixed")
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C, which a shell ignores for jobs in its background.
+    """Hear Ctrl-C, which a shell ignores for jobs in its background, and what `nohup` ignores.
 
-    The commands that tests start inherit this, and would never end at a SIGINT.
+    The commands that tests start inherit this, and would never end at such a signal.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

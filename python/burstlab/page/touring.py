@@ -114,7 +114,7 @@ def _see(scenes: Scenes) -> dict[str, Any]:
         "A sender, a receiver, and between them three fibres. Packets wait at the [[ingress]] "
         f"until they leave together as one [[burst]]: here {found['packets']} of them.",
         f"Blue bursts carry data, green ones [[ACK]]s. The red one is about to die: {found['node']}"
-        " has no free wavelength for it, and a core of light cannot let it wait. Press Play.",
+        " has no free wavelength, and light cannot wait. Press Play.",
     ]
     return {
         "title": "A burst is about to die",
