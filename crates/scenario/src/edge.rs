@@ -380,7 +380,7 @@ impl Assembly {
                 AssemblyPolicy::Hybrid(given.needs("timer", timer)?, given.needs("size", size)?)
             }
             Self::Adaptive | Self::CwndClasses => {
-                let fix = "write timer, size or hybrid; or remove it and write with_data = true";
+                let fix = "write timer, size or hybrid, or with_data = true in its place";
                 let path = "edge.ack.assembly";
                 return Err(ScenarioError::new(path, word(&self), "not for ACKs", fix));
             }

@@ -281,7 +281,7 @@ impl Network {
         let most = WAVELENGTHS_MAX / each;
         if fibres > most {
             let problem = format!("{fibres} fibres of {each} wavelengths are too many");
-            let fix = format!("write at most {most} fibres, or fewer wavelengths per fibre");
+            let fix = format!("write at most {most}, or fewer wavelengths");
             return Err(ScenarioError::new(at(".fibres"), fibres.to_string(), problem, fix));
         }
         if entry.from == entry.to {
