@@ -239,7 +239,7 @@ impl Resolved {
 
     /// Whether a sender receives reports of bursts that are not lost.
     #[must_use]
-    pub fn is_told_of_all(&self) -> bool {
+    pub fn needs_every_fate(&self) -> bool {
         self.listening().any(|listens| listens.left || listens.arrived)
     }
 

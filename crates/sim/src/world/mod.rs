@@ -66,7 +66,7 @@ pub(crate) struct World {
     course: Course,
     looks: Looks,
     last_burst: LastBurst<World>,
-    /// What goes on beside. Not stored: a run with third-party hosts is not.
+    /// The clock of programs outside. Not stored: a run with third-party hosts is not.
     #[serde(skip)]
     outside: Option<Arc<dyn ExternalClock>>,
 }
@@ -185,8 +185,8 @@ impl World {
         true
     }
 
-    /// The same, beside what goes on outside: no event happens before its time there, and what
-    /// hosts send of themselves comes between.
+    /// The same with programs outside: no event happens before its time there, and packets that
+    /// hosts send on their own come between.
     fn advance_with(&mut self, outside: &dyn ExternalClock, count: u32) -> bool {
         for _ in 0..count {
             let (now, end) = (self.now(), self.course.end());

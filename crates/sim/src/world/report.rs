@@ -157,8 +157,8 @@ impl Report<'_> {
         }
     }
 
-    /// What the end of the run left undone, and whether the numbers of `told` flows are not all.
-    fn censored(&self, told: usize, demands: &[DemandSummary], dead: &Dead<'_>) -> Vec<String> {
+    /// Warnings about work left undone at the end, and about flows beyond the `shown` ones.
+    fn censored(&self, shown: usize, demands: &[DemandSummary], dead: &Dead<'_>) -> Vec<String> {
         let fix = match self.course.has_drain() {
             false => "write run.drain, so that they end",
             true => "write a longer run.drain",
@@ -170,7 +170,7 @@ impl Report<'_> {
             format!(
                 "demand {label}: {censored} of the {cohort} connections that began in the measured \
                  time were not received at the end, and their completion times are unknown: no \
-                 mean is told, and no percentile that they could change; {fix}"
+                 mean is reported, nor a percentile that they could change; {fix}"
             )
         });
         let (mut all, mut finite, mut open) = (0, 0, 0);
@@ -185,10 +185,10 @@ impl Report<'_> {
                 "flows: {open} of {finite} finite transfers were not received at the end; {fix}"
             )
         });
-        let of_rest = (told < all).then(|| {
+        let of_rest = (shown < all).then(|| {
             format!(
-                "flows: the run was stopped, and only the first {told} of {all} flows have numbers \
-                 here; the totals include all"
+                "flows: the run was stopped, and only the first {shown} of {all} flows have \
+                 numbers here; the totals include all"
             )
         });
         of_demands.chain(of_flows).chain(of_rest).collect()
@@ -212,9 +212,9 @@ mod tests {
     fn a_list_that_is_not_met_is_one_line() {
         let unmet =
             ["a.x: packet 1 was never sent", "a.x: packet 4 was never sent", "b.x: packet 1"];
-        let told: Vec<_> = first_of_each_list(&unmet.map(String::from)).collect();
+        let found: Vec<_> = first_of_each_list(&unmet.map(String::from)).collect();
         assert_eq!(
-            told,
+            found,
             ["a.x: packet 1 was never sent (and 1 more of that list)", "b.x: packet 1"]
         );
     }

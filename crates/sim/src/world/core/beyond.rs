@@ -133,7 +133,7 @@ impl<'a> Beyond<'a> {
         // It takes no wavelength, and no failure stops it.
         burst.arrives = plan.fibres.signal_over(&burst.route[hop..], leaves);
         burst.lands = (burst.arrives + burst.left).max(now) + late;
-        burst.beside = true;
+        burst.spared = true;
         let departs = std::mem::replace(&mut burst.hop, burst.route.len()) == 0;
         let lands = burst.lands;
         if departs {

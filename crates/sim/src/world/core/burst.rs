@@ -150,7 +150,7 @@ pub(in crate::world) struct Burst {
     /// Which burst it is, where it is lost, or spared, and its header is still to come to a node.
     pub(super) stale_header: BurstId,
     /// Whether surgery spares it: it is on its path and takes no wavelength.
-    pub(super) beside: bool,
+    pub(super) spared: bool,
     /// When its last bit reaches the egress, once all is reserved.
     pub(super) lands: Time,
 }

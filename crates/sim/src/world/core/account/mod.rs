@@ -42,9 +42,9 @@ pub(super) struct Account {
     looked: Looked,
     census: Census,
     pub(super) labels: Labels,
-    /// Whether a sender listens to what becomes of its bursts, and whether to more than losses.
+    /// Whether a sender needs reports on its bursts, and whether on more than losses.
     reports: bool,
-    tells: bool,
+    reports_fate: bool,
 }
 
 impl Account {
@@ -60,7 +60,7 @@ impl Account {
             census: Census::default(),
             labels: Labels::default(),
             reports: resolved.listens(),
-            tells: resolved.is_told_of_all(),
+            reports_fate: resolved.needs_every_fate(),
         }
     }
 
@@ -150,7 +150,7 @@ impl Account {
 
     /// Whether senders of such bursts are notified of more than losses.
     #[inline]
-    pub(crate) fn tells(&self, kind: BurstKind) -> bool {
-        self.tells && kind == BurstKind::Data
+    pub(crate) fn reports_fate(&self, kind: BurstKind) -> bool {
+        self.reports_fate && kind == BurstKind::Data
     }
 }

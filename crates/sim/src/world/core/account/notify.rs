@@ -41,7 +41,7 @@ impl Account {
     }
 
     /// They hear of a burst that is closed and lands, all at once, at the end of a route.
-    pub(crate) fn tell_ahead(
+    pub(crate) fn notify_ahead(
         &self,
         plan: &Plan,
         (number, payload, route): (u64, &Payload, &[u32]),
@@ -49,7 +49,7 @@ impl Account {
         flows: &Flows,
         context: &mut Context,
     ) {
-        if self.tells(payload.kind()) {
+        if self.reports_fate(payload.kind()) {
             let desk = NoticeDesk::of_route(plan, route, route.len());
             desk.notify(number, payload, passage, flows, context);
         }
@@ -67,7 +67,7 @@ fn tell_senders(
     desk.notify(burst.label, &burst.payload, passage, flows, context);
 }
 
-/// The edge and core nodes as far as they write to senders: who is told what, and when.
+/// The edge and core nodes as far as they write to senders: which report goes to whom, and when.
 struct NoticeDesk<'a> {
     fibres: &'a Fibres,
     /// From the ingress of the burst to its egress, and how much of it lies before the dropping
@@ -109,10 +109,10 @@ impl<'a> NoticeDesk<'a> {
     ) {
         let packets = payload.data.iter().flat_map(|train| train.packets());
         let packets: Vec<DataPacket> = packets.filter(|packet| !packet.is_cross()).collect();
-        let mut told: Vec<u32> = packets.iter().map(|packet| packet.flow).collect();
-        told.sort_unstable();
-        told.dedup();
-        for flow in told {
+        let mut notified: Vec<u32> = packets.iter().map(|packet| packet.flow).collect();
+        notified.sort_unstable();
+        notified.dedup();
+        for flow in notified {
             let &Address { id, listens, back, .. } = flows.address(flow);
             if !listens.at_all() {
                 continue;

@@ -99,7 +99,7 @@ impl Outages {
         let Outage { links, up, .. } = &self.all[number];
         let until = up.map_or(Time::MAX, |up| Time::ZERO + up);
         let mut hit_by_failure = Vec::new();
-        for (slot, burst) in bursts.all().filter(|(_, burst)| !burst.beside) {
+        for (slot, burst) in bursts.all().filter(|(_, burst)| !burst.spared) {
             let hit = burst.reservations.iter().position(|held| {
                 let over = held.arrives + held.passes;
                 links.binary_search(&held.link).is_ok() && over > now && held.departs < until

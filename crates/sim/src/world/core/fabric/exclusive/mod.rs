@@ -143,10 +143,10 @@ impl Exclusive {
             return false;
         }
         let Crossed { departs, lands } = way.crosses(closed.at, closed.bytes);
-        if account.tells(BurstKind::Data) {
+        if account.reports_fate(BurstKind::Data) {
             let passage = Passage { departs: Some(departs), arrives: Some(lands), lost: None };
-            let told = (label, &*closed.payload, &*way.fibres);
-            account.tell_ahead(plan, told, &passage, flows, scope.context);
+            let passing = (label, &*closed.payload, &*way.fibres);
+            account.notify_ahead(plan, passing, &passage, flows, scope.context);
         }
         account.crossed(closed.payload, closed.load, flows);
         let Payload { data, acks, .. } = &mut *closed.payload;
@@ -272,7 +272,7 @@ impl Exclusive {
         let operated = scope.context.surgery.changes(burst, lost.is_some());
         if lost.is_some()
             || operated
-            || account.tells(kind)
+            || account.reports_fate(kind)
             || scope.context.recorder.traces_bursts()
         {
             return Some(lost);
