@@ -62,8 +62,9 @@ def live(
         Print one JSON document and nothing else.
     """
     from burstlab import _core
+    from burstlab.cli.run import print_partial, print_warnings
     from burstlab.documents.provenance import came_inside
-    from burstlab.errors import InputError
+    from burstlab.errors import EngineError, InputError, MemoryExceeded
     from burstlab.live import running
     from burstlab.live.watching import Stopped
     from burstlab.loading import admitted, set_by_flags
@@ -91,6 +92,11 @@ def live(
     except Stopped as stopped:
         warn(f"interrupted: {stopped}")
         return 130
+    except (EngineError, MemoryExceeded) as error:
+        if error.result is not None:
+            print_partial(error.result, json_=json_)
+        raise
+    print_warnings(done.result)
     if json_:
         put_document({**done.result.document(), "live": done.outcome})
     else:

@@ -92,7 +92,6 @@ def run(
     lazy_load.want("burstlab.cli.mesh", "burstlab.cli.slots")
     document = _document((scenario, point, scheme), set_, (seed, replications, max_memory))
     interrupted = False
-    ended: EngineError | MemoryExceeded | None = None
     try:
         result = simulate(
             document,
@@ -112,24 +111,30 @@ def run(
     except Interrupted as stop:
         result, interrupted = stop.result, True
     except (EngineError, MemoryExceeded) as error:
-        if error.result is None or not error.result.replications:
-            raise
-        result, ended = error.result, error
-    for warning in result.warnings:
-        warn(f"warning: {warning}")
-    if json_:
-        put_document(result.document())
-    else:
-        print_tables(result)
-        if result.directory is not None:
-            say(f"written to {result.directory}")
+        if error.result is not None and error.result.replications:
+            print_partial(error.result, json_=json_)
+        raise
+    _print(result, json_=json_)
     if interrupted:
         on = "" if checkpoint is None else "; --resume goes on"
         print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
-    if ended is not None:
-        print("stopped: the numbers are those of what was done", file=sys.stderr)
-        raise ended
     return 130 if interrupted else 0
+
+
+def print_partial(result: Result, *, json_: bool) -> None:
+    """Print the result of a run that an error has stopped."""
+    _print(result, json_=json_)
+    print("stopped: the numbers are those of what was done", file=sys.stderr)
+
+
+def _print(result: Result, *, json_: bool) -> None:
+    print_warnings(result)
+    if json_:
+        put_document(result.document())
+        return
+    print_tables(result)
+    if result.directory is not None:
+        say(f"written to {result.directory}")
 
 
 def _document(
@@ -179,6 +184,12 @@ _COLUMNS = (
 
 
 _FLOWS_SHOWN = 20
+
+
+def print_warnings(result: Result) -> None:
+    """Print the warnings of a result to the standard error output, which --json leaves as it is."""
+    for warning in result.warnings:
+        warn(f"warning: {warning}")
 
 
 def print_tables(result: Result) -> None:
