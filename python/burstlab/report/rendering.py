@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from typing import Any
 
 from burstlab.printable import shown
 from burstlab.studies.called import called
+
+#: The program that draws charts: Vega, Vega-Lite and Vega-Embed, minified and packed.
+DRAWN_BY = Path(__file__).parent / "vendor/vega.js.xz"
 
 
 @dataclass(frozen=True)
@@ -71,4 +75,4 @@ def script_safe(text: str) -> str:
 
 def drawn_by() -> str:
     """Return the program that draws the charts of a page, for a script element."""
-    return (Path(__file__).parent / "vendor/vega.js").read_text(encoding="utf-8")
+    return lzma.decompress(DRAWN_BY.read_bytes()).decode("utf-8")
