@@ -340,6 +340,8 @@ def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -
 
 def plain(value: Any, path: str = "", depth: int = 0) -> Any:
     """Copy dictionaries and lists; refuse values that JSON cannot represent."""
+    if type(value) is str:
+        return value
     if isinstance(value, (Mapping, list, tuple)):
         if depth > _DEPTH_MAX:
             problem = f"nested too deeply: more than {_DEPTH_MAX} tables within one another"

@@ -132,8 +132,12 @@ def _dropped(written: Document, resolved: Document) -> list[str]:
     entries = [one for table in ("flows", "demand") for one in written.get(table) or ()]
     tables = [one.get("tcp") for one in (written, *entries) if isinstance(one, Mapping)]
     given = {name for table in tables if isinstance(table, Mapping) for name in table}
+    if not given:
+        return []
     held = [one for table in ("flows", "demand") for one in resolved.get(table) or ()]
-    if given <= {name for one in held for name in tcp_of(resolved, one)}:
+    # Few of many flows have parameters of their own.
+    distinct = {repr(one.get("tcp")): one for one in held}.values()
+    if given <= {name for one in distinct for name in tcp_of(resolved, one)}:
         return []
     known = set(_core.warnings(json.dumps(resolved)))
     return [line for line in doubts(written) if line not in known]

@@ -24,18 +24,23 @@ pub(super) fn warnings(written: &Scenario, tcp: &[Config], demand: &[Config]) ->
     let mut found = Vec::new();
     for (at, own, config) in flows.chain(demand_entries) {
         let all = own.over(&written.tcp);
-        for (field, value) in fields(own) {
-            found.extend(idle(&at, &all, (&field, &value), &[config]));
+        let given = fields(own);
+        let sender = if given.is_empty() { Vec::new() } else { vec![Sender::of(config)] };
+        for (field, value) in given {
+            found.extend(idle(&at, &all, (&field, &value), &sender));
         }
     }
     found.extend(unclosed(written, tcp, demand));
-    let configs: Vec<&Config> = tcp.iter().chain(demand).collect();
+    // Most flows are as the one before them.
+    let mut configs: Vec<&Config> = tcp.iter().chain(demand).collect();
+    configs.dedup();
+    let senders: Vec<Sender<'_>> = configs.into_iter().map(Sender::of).collect();
     for (field, value) in fields(&written.tcp) {
-        if configs.is_empty() {
+        if senders.is_empty() {
             let fix = "there is no sender: write [[flows]] or [[demand]], or remove it";
             found.push(format!("tcp.{field} = {} has no effect: {fix}", brief(&value)));
         } else {
-            found.extend(idle("tcp", &written.tcp, (&field, &value), &configs));
+            found.extend(idle("tcp", &written.tcp, (&field, &value), &senders));
         }
     }
     found
@@ -60,15 +65,27 @@ fn unclosed(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String
     found
 }
 
+/// The parameters of a sender, and those among them that have a value.
+struct Sender<'a> {
+    config: &'a Config,
+    fields: BTreeMap<String, Value>,
+}
+
+impl<'a> Sender<'a> {
+    fn of(config: &'a Config) -> Self {
+        Self { config, fields: fields(config) }
+    }
+}
+
 /// That a parameter of `given` has no effect, if none of these senders looks at it.
 fn idle(
     at: &str,
     given: &Overrides,
     (field, value): (&str, &Value),
-    senders: &[&Config],
+    senders: &[Sender<'_>],
 ) -> Option<String> {
-    let lacking = senders.iter().map(|own| match fields(*own).contains_key(field) {
-        true => own.lacks(field),
+    let lacking = senders.iter().map(|own| match own.fields.contains_key(field) {
+        true => own.config.lacks(field),
         false => Some("variant = \"linux\""),
     });
     let what = lacking.collect::<Option<Vec<_>>>()?.into_iter().next()?;

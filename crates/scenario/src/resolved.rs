@@ -171,8 +171,15 @@ fn endpoints(
     // General parameters that contradict one another serve entries that override them.
     let general = Config::resolve(&written.tcp).ok().filter(|_| !own.is_empty());
     let general = general.as_ref().map(written_out);
+    // Most flows are as the one before them.
+    let mut last: Option<(&Config, Overrides)> = None;
     for (parameters, config) in own {
-        *parameters = beyond(general.as_ref(), config);
+        let differs = match last.take() {
+            Some((before, differs)) if before == config => differs,
+            _ => beyond(general.as_ref(), config),
+        };
+        parameters.clone_from(&differs);
+        last = Some((config, differs));
     }
     if let Some(general) = general {
         scenario.tcp = read_back(general);

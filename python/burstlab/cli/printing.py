@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from burstlab.printable import shown
@@ -42,19 +43,45 @@ def put_document(document: Any) -> None:
 def parts(value: Any, levels: int = 4) -> Iterator[str]:
     """Return the text that `json.dumps` makes of a document, part by part.
 
-    One call of it hears no signal. So what has objects or arrays in it is put together here, down
-    to so many `levels`: below the last of them are the numbers of one flow.
+    `json.dumps` does not return for a signal, so no call of it gets much to do. Objects and arrays
+    with others in them are put together here, down to so many `levels`. Long ones are written by
+    slices: an object of estimates, and an array of flows.
     """
-    is_object = isinstance(value, dict)
-    members = value.values() if is_object else value
-    if levels == 0 or not isinstance(value, dict | list) or not any(map(_holds, members)):
+    if levels == 0 or not isinstance(value, dict | list) or not any(map(_holds, _members(value))):
         yield json.dumps(value, allow_nan=False)
         return
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    if len(value) > _SLICE and levels <= _LEVELS_OF_SLICES[type(value)]:
+        for number, one in enumerate(_slices(value)):
+            yield f"{', ' if number else opening}{json.dumps(one, allow_nan=False)[1:-1]}"
+        yield closing
+        return
     for number, one in enumerate(value):
+        is_object = isinstance(value, dict)
         key, member = (f"{json.dumps(one)}: ", value[one]) if is_object else ("", one)
-        yield f"{', ' if number else '{' if is_object else '['}{key}"
+        yield f"{', ' if number else opening}{key}"
         yield from parts(member, levels - 1)
-    yield "}" if is_object else "]"
+    yield closing
+
+
+#: Members that are written at once: a millisecond of work if they are flows.
+_SLICE = 16
+
+#: The levels with long objects and arrays of small members; replications stand above.
+_LEVELS_OF_SLICES = {dict: 3, list: 2}
+
+
+def _slices(value: dict[str, Any] | list[Any]) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from (value[first : first + _SLICE] for first in range(0, len(value), _SLICE))
+        return
+    items = iter(value.items())
+    while some := dict(islice(items, _SLICE)):
+        yield some
+
+
+def _members(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _holds(value: object) -> bool:
