@@ -6,6 +6,8 @@
 //! list. `x-or` names another fix for a value at the limit.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt;
 
 use burstlab_units::{Bytes, Rate, Span};
 use serde::Serialize;
@@ -18,32 +20,72 @@ use super::error::{Check, brief};
 /// its field.
 pub(super) fn check<T: Serialize>(schema: &Value, path: &str, table: &T) -> Check {
     let value = serde_json::to_value(table).unwrap_or_default();
-    held(schema, path, &value, [schema, &Value::Null])
+    Walk::over(schema).held(&Path::Root(path), &value, [schema, &Value::Null])
 }
 
-/// The same of a value with its schema, and that of the field which it is, or is a part of.
-fn held(root: &Value, path: &str, value: &Value, [schema, field]: [&Value; 2]) -> Check {
-    let meant = meant(root, schema);
-    match value {
-        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
-            let schema = &meant["properties"][name];
-            let dot = if path.is_empty() { "" } else { "." };
-            held(root, &format!("{path}{dot}{name}"), value, [schema, schema])
-        }),
-        Value::Array(entries) => {
-            let most = meant["maxItems"].as_u64().unwrap_or(u64::MAX);
-            entries.iter().enumerate().try_for_each(|(index, value)| {
-                let path = format!("{path}[{index}]");
-                if index as u64 >= most {
-                    let problem = format!("there may be {most} of them");
-                    let fix = "remove it and what follows";
-                    return Err(ScenarioError::new(path, "", problem, fix));
-                }
-                let own = meant["prefixItems"].get(index).unwrap_or(&meant["items"]);
-                held(root, &path, value, [own, field])
-            })
+/// A walk over the values of a table. Entries of a list share their ranges, which are looked up
+/// once.
+struct Walk<'a> {
+    root: &'a Value,
+    ranges: HashMap<[*const Value; 2], Option<Range<'a>>>,
+}
+
+/// The place of a value. It is written only where the value is wrong.
+enum Path<'a> {
+    Root(&'a str),
+    Field(&'a Path<'a>, &'a str),
+    Entry(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(path) => to.write_str(path),
+            Self::Field(Self::Root(""), name) => to.write_str(name),
+            Self::Field(table, name) => write!(to, "{table}.{name}"),
+            Self::Entry(list, index) => write!(to, "{list}[{index}]"),
         }
-        _ => Range::of([schema, meant, field]).check(path, value),
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn over(root: &'a Value) -> Self {
+        Self { root, ranges: HashMap::new() }
+    }
+
+    /// Checks a value against its schema, and against the schema of the field that the value is, or
+    /// is a part of.
+    fn held(&mut self, path: &Path<'_>, value: &Value, [schema, field]: [&'a Value; 2]) -> Check {
+        match value {
+            Value::Object(fields) => {
+                let properties = &meant(self.root, schema)["properties"];
+                fields.iter().try_for_each(|(name, value)| {
+                    let schema = &properties[name];
+                    self.held(&Path::Field(path, name), value, [schema, schema])
+                })
+            }
+            Value::Array(entries) => {
+                let meant = meant(self.root, schema);
+                let most = meant["maxItems"].as_u64().unwrap_or(u64::MAX);
+                entries.iter().enumerate().try_for_each(|(index, value)| {
+                    let path = Path::Entry(path, index);
+                    if index as u64 >= most {
+                        let problem = format!("there may be {most} of them");
+                        let fix = "remove it and what follows";
+                        return Err(ScenarioError::new(path.to_string(), "", problem, fix));
+                    }
+                    let own = meant["prefixItems"].get(index).unwrap_or(&meant["items"]);
+                    self.held(&path, value, [own, field])
+                })
+            }
+            Value::Bool(_) => Ok(()),
+            _ => self.range(schema, field).map_or(Ok(()), |range| range.check(path, value)),
+        }
+    }
+
+    fn range(&mut self, schema: &'a Value, field: &'a Value) -> Option<Range<'a>> {
+        let look = || Range::of([schema, meant(self.root, schema), field]);
+        *self.ranges.entry([schema, field].map(std::ptr::from_ref)).or_insert_with(look)
     }
 }
 
@@ -68,21 +110,23 @@ struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    fn of(schemas: [&'a Value; 3]) -> Self {
+    fn of(schemas: [&'a Value; 3]) -> Option<Self> {
         let said = |key: &str, more: &str| {
             schemas.iter().find_map(|schema| schema.get(key).or_else(|| schema.get(more)))
         };
-        Self {
+        let found = Self {
             least: said("minimum", "x-minimum"),
             above: said("exclusiveMinimum", "x-exclusiveMinimum"),
             most: said("maximum", "x-maximum"),
             below: said("exclusiveMaximum", "x-exclusiveMaximum"),
             one_of: said("x-enum", "x-enum").and_then(Value::as_array),
             or: said("x-or", "x-or").and_then(Value::as_str),
-        }
+        };
+        let bounds = [found.least, found.above, found.most, found.below];
+        (found.one_of.is_some() || bounds.iter().any(Option::is_some)).then_some(found)
     }
 
-    fn check(&self, path: &str, value: &Value) -> Check {
+    fn check(&self, path: &Path<'_>, value: &Value) -> Check {
         let is = |bound: Option<&Value>, wrong: &[Ordering]| {
             let order = bound.and_then(|bound| order(value, bound));
             order.is_some_and(|order| wrong.contains(&order))
@@ -93,20 +137,21 @@ impl<'a> Range<'a> {
             || is(self.below, &[Ordering::Greater, Ordering::Equal]);
         let equal = |one: &Value| order(value, one) == Some(Ordering::Equal);
         let none = self.one_of.is_some_and(|all| !all.iter().any(equal));
+        let unnumbered = value.is_null() && self.least.or(self.above).or(self.most).is_some();
+        if !(unnumbered || none || low || high) {
+            return Ok(());
+        }
         let [noun, small, large] = words(value);
         let problem = match () {
             // A value that is no number is written so.
-            () if value.is_null() && self.least.or(self.above).or(self.most).is_some() => {
-                "it is no number".into()
-            }
+            () if unnumbered => "it is no number".into(),
             () if none => format!("there is no such {noun}"),
-            () if !low && !high => return Ok(()),
             () if self.is_two_sided() => "out of range".into(),
             () => format!("it is too {}", if low { small } else { large }),
         };
         let or = self.or.map(|or| format!(", or {or}")).unwrap_or_default();
         let fix = format!("write {}{or}", self.written(noun));
-        Err(ScenarioError::new(path, shown(value), problem, fix))
+        Err(ScenarioError::new(path.to_string(), shown(value), problem, fix))
     }
 
     fn is_two_sided(&self) -> bool {
@@ -221,7 +266,7 @@ mod tests {
         value.retain(|_, value| !value.is_null());
         let value = Value::Object(value);
         let schema = schema_for!(Sample).to_value();
-        let wrong = held(&schema, "", &value, [&schema, &Value::Null]);
+        let wrong = Walk::over(&schema).held(&Path::Root(""), &value, [&schema, &Value::Null]);
         wrong.map_or_else(|error| error.to_string(), |()| String::new())
     }
 
