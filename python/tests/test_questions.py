@@ -66,28 +66,28 @@ def test_jitter(times, page):
     assert f"BBRv3 needs {min(bbr):.1f} to {max(bbr):.1f} s" in page
     alone = {f"{median(lost(0, one)):.0f}" for one in CUBIC}
     assert len(alone) == 1
-    assert f"CUBIC needs {alone.pop()} s where each packet" in page
+    assert f"CUBIC needs {alone.pop()} s if each packet" in page
     for ms in (2, 5, 10):
         assert all(median(lost(ms, one)) < 1.05 * median(lost(ms, "noq bbr3")) for one in CUBIC)
     worst = [lost(ms, one)[-1] for ms in (2, 5, 10) for one in CUBIC]
-    assert f"one seed in five it still takes {min(worst):.1f} to {max(worst):.1f} s" in page
+    assert f"one seed in five takes {min(worst):.1f} to {max(worst):.1f} s" in page
 
 
 def test_spells(times, page):
     def of(length, sender):
         return times["spells", "2 % of bursts lost", length, sender]
 
-    assert f"CUBIC of quinn needs {median(of(1, 'quinn cubic')):.1f} s where" in page
+    assert f"CUBIC of quinn needs {median(of(1, 'quinn cubic')):.1f} s with single" in page
     later = {f"{median(of(length, 'quinn cubic')):.1f}" for length in (4, 8, 16)}
     assert len(later) == 1
-    assert f"{later.pop()} s from spells of four on" in page
-    assert f"with spells of four one seed in five needs {of(4, 'quinn cubic')[-1]:.1f} s" in page
+    assert f"{later.pop()} s with spells of four or more" in page
+    assert f"With spells of four, one seed in five needs {of(4, 'quinn cubic')[-1]:.1f} s" in page
     ended = {one: of(16, one)[-1] < inf for *_, length, one in times if length == 16}
     assert [one for one, all_ended in ended.items() if all_ended] == ["quinn bbr"]
     both = [
         median(of(length, one)) for length in (1, 2, 4, 8, 16) for one in ("quinn bbr", "noq bbr3")
     ]
-    assert f"BBR and BBRv3 are at {min(both):.1f} to {max(both):.1f} s throughout" in page
+    assert f"BBR and BBRv3 need {min(both):.1f} to {max(both):.1f} s throughout" in page
 
 
 def test_satellite(times, page):
@@ -97,15 +97,15 @@ def test_satellite(times, page):
 
     single, spells = "each burst by itself", "outages of 16.7 ms"
     clean = [median(of("no loss", one)) for *_, series, _, one in times if series == "no loss"]
-    assert f"Without losses all need {min(clean):.0f} to {max(clean):.0f} s" in page
+    assert f"Without losses all senders need {min(clean):.0f} to {max(clean):.0f} s" in page
 
     def each(series):
         return [f"{median(of(series, one)):.0f}" for one in CUBIC]
 
     one, other = each(spells)
-    assert f"In outages, CUBIC of quinn needs {one} s and that of noq {other} s" in page
+    assert f"In outages CUBIC of quinn needs {one} s, and CUBIC of noq {other} s" in page
     one, other = each(single)
-    assert f"with the same share, {one} s and {other} s" in page
+    assert f"one by one, they need {one} s and {other} s" in page
     reno = [f"{median(of(series, 'quinn new-reno')):.0f}" for series in (spells, single)]
     assert f"New-Reno needs {reno[0]} s and {reno[1]} s" in page
     assert all(time < inf for key in times if key[0] == "satellite" for time in times[key])

@@ -53,14 +53,14 @@ fn what_a_trickle_does() {
     let [first, tenth, last] = [1.0, 10.0, 40.0].map(|at| window("quinn bbr", at));
     says(&format!("{first} packets after 1 s, {tenth} after 10 s, and {last} after 40 s"));
     let grown = last.parse::<f64>().expect("it is a number") / 140.0;
-    says(&format!("{:.0} times what path and queue hold", grown.floor()));
+    says(&format!("{:.0} times the capacity of path and queue", grown.floor()));
     let cubic = [window("quinn cubic", 40.0), window("noq cubic", 40.0)];
     assert_eq!(cubic[0], cubic[1]);
     let bbr3 = window("noq bbr3", 40.0);
-    says(&format!("CUBIC of quinn and noq at {} packets, BBRv3 of noq at {bbr3}", cubic[0]));
+    says(&format!("CUBIC of quinn and noq has {} packets, BBRv3 of noq {bbr3}", cubic[0]));
     if has_quiche() {
         let [cubic, bbr2] = ["quiche cubic", "quiche bbr2"].map(|one| window(one, 40.0));
-        says(&format!("CUBIC of quiche at {cubic}, and its BBR2 at {bbr2}"));
+        says(&format!("CUBIC of quiche {cubic}, and BBR2 of quiche {bbr2}"));
     }
 }
 

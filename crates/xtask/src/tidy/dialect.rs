@@ -1,5 +1,6 @@
 //! Words that the project wrote in a sense of its own, where the field and plain English have
-//! others. Those that are left stand in the ratchet, by area, and may only become fewer.
+//! others, and pronouns in place of a noun. The lines that have them are counted in the ratchet, by
+//! area, and may only become fewer.
 
 use super::ratchet::Measured;
 use super::words::has_word;
@@ -18,6 +19,9 @@ const PHRASES: [(&str, &str, &[&str]); 9] = [
     ("resent", "retransmitted", &["`resent`"]),
 ];
 const TERMS: [&str; 6] = ["two-way", "one-way", "Two-way", "One-way", "one way delay", "half way"];
+
+/// Pronouns that stand for a noun of an earlier clause; a reader of a page has to look for it.
+const PRONOUNS: [&str; 5] = ["those of", "that of", "one that", "those that", "of what"];
 
 /// A heading of the count of sentences with `What ...` as their subject.
 const WHAT: &str = "What ... as a subject";
@@ -49,6 +53,11 @@ fn found(tree: &Tree) -> Vec<(&str, String, (&str, usize))> {
                 let left = terms.iter().fold(spoken_of, |line, term| line.replace(term, ""));
                 if has_word(&left, phrase) {
                     found.push((area, format!("{phrase} (write {better})"), (path, at)));
+                }
+            }
+            for phrase in PRONOUNS.into_iter().filter(|_| area == "docs") {
+                if has_word(&line.replace(&format!("\"{phrase}\""), ""), phrase) {
+                    found.push((area, format!("{phrase} (write the noun)"), (path, at)));
                 }
             }
             if begins_with_what(line) {
@@ -98,6 +107,15 @@ mod tests {
         for line in ["a two-way reservation", "always", "they are told apart", "What is a burst?"] {
             assert_eq!(count("docs/a.md", line), 0, "{line}");
         }
+    }
+
+    #[test]
+    fn a_pronoun_in_place_of_a_noun_is_found_on_pages_alone() {
+        for line in ["the rate of a path and that of a mesh", "a loss is one that costs little"] {
+            assert_eq!(count("docs/a.md", line), 1, "{line}");
+            assert_eq!(count("crates/a.rs", line), 0, "{line}");
+        }
+        assert_eq!(count("docs/a.md", "the network that offers none of whatever"), 0);
     }
 
     #[test]
