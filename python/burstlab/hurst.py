@@ -229,7 +229,7 @@ def _checked(sequence: ArrayLike) -> _Numbers:
     if numbers.ndim != 1 or len(numbers) < 1000:
         raise ValueError(f"a sequence of at least 1,000 numbers is needed, not {numbers.shape}")
     if not np.isfinite(numbers).all() or np.ptp(numbers) == 0.0:
-        raise ValueError("the numbers are not all finite, or are all the same")
+        raise ValueError("some numbers are not finite, or all numbers are equal")
     return numbers
 
 

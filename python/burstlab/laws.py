@@ -349,7 +349,7 @@ def _source(law: type) -> str:
         text = textwrap.dedent(inspect.getsource(law))
     except (OSError, TypeError):
         raise InputError(
-            f"the text of class {law.__name__} is nowhere to be read\n"
+            f"the text of class {law.__name__} cannot be found in a file\n"
             "  fix: write it into a file, and give 'FILE.py:CLASS'"
         ) from None
     module = sys.modules.get(law.__module__)

@@ -560,7 +560,7 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{where}: not a result of burstlab ({error})\n"
-            "  fix: give what burstlab run --out wrote"
+            "  fix: give a directory that burstlab run --out wrote"
         ) from None
     looks = check_summaries(where / SUMMARY, summaries)
     if not intact:

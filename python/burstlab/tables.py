@@ -79,7 +79,7 @@ def to_trace(trace: Iterable[str] | str, resolved: Mapping[str, Any]) -> list[st
             raise unknown("table to trace", name, known)
     if DATAGRAMS in asked and not any(flow.get("stack") for flow in resolved.get("flows", ())):
         raise InputError(
-            "datagrams are of third-party hosts, and this scenario has none\n"
+            "only third-party hosts record datagrams, and this scenario has none\n"
             "  fix: leave out the trace of datagrams, or give a flow a stack"
         )
     return [name for name in known if name in asked]

@@ -641,7 +641,7 @@ def test_a_directory_without_a_result_is_an_error(burstlab, tmp_path):
         answer = burstlab("view", where, "--no-open")
         assert answer.status == 2
         assert why in answer.err
-        assert "fix: give what burstlab run --out wrote" in answer.err
+        assert "fix: give a directory that burstlab run --out wrote" in answer.err
 
 
 def test_a_result_without_bursts_says_how_to_record_them(burstlab, tmp_path):

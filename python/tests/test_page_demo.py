@@ -60,7 +60,7 @@ def test_a_scenario_is_run_and_shown(root):
         (["SCENARIO", "--token", "short"], "16 to 128 letters"),
         (["SCENARIO", "--token", "x/../../../etc/passwd"], "16 to 128 letters"),
         (["SCENARIO", "--force"], "--force is of --export"),
-        (["SCENARIO", "--export", "."], "is there already"),
+        (["SCENARIO", "--export", "."], "exists already"),
         (["SCENARIO", "--export", "result/summary.json/page.html"], "cannot be written"),
     ],
 )
@@ -304,7 +304,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(burstlab, root, tmp_path):
     scenario = root / "examples" / "one_burst.toml"
     assert burstlab("view", scenario, "--export", file).status == 0
     again = burstlab("view", scenario, "--export", file)
-    assert (again.status, "is there already" in again.err) == (2, True)
+    assert (again.status, "exists already" in again.err) == (2, True)
     assert burstlab("view", scenario, "--export", file, "--force").status == 0
 
 

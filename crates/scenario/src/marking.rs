@@ -14,8 +14,8 @@ const IDLE_PACKET: Bytes = Bytes::new(1000);
 const CHANCE: f64 = 0.02;
 const WEIGHT: f64 = 0.002;
 
-/// Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
-/// none of other connections.
+/// The rule by which a queue marks packets (RFC 3168). Only packets of connections with `tcp.ecn`
+/// or `flows.ecn` are marked. Marking never drops a packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marks {

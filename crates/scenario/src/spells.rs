@@ -25,8 +25,8 @@ pub enum SpellLengths {
 }
 
 /// Losses of an access link among the packets that hosts and edge nodes hand to it, data and ACKs
-/// alike. Each link has spells of its own, which both of its directions share. They go on as time
-/// does, whether or not anything is sent. A lost packet takes no room on the link.
+/// alike. Each link has its own spells, which both its directions share. The spells continue
+/// whether or not anything is sent. A lost packet takes no room on the link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkLoss {
@@ -43,8 +43,8 @@ pub struct LinkLoss {
     /// `outages`: how the lengths of spells are distributed. Absent: "exponential".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spells: Option<SpellLengths>,
-    /// `spells = "periodic"`: when the first down spell begins; before it the link is up. Absent:
-    /// drawn for each link, every instant of the period equally likely.
+    /// `spells = "periodic"`: start of the first down spell; before it the link is up. Absent:
+    /// drawn for each link, uniform over the period.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Span>,

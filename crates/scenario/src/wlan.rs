@@ -57,7 +57,7 @@ pub struct Wlan {
     /// The preamble of each frame.
     pub preamble: WlanPreamble,
     /// Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
-    /// by an RTS. Absent: none is.
+    /// by an RTS. Absent: no frame is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Bytes>,
     /// Tries of a frame that no RTS precedes, and of an RTS.
@@ -72,18 +72,18 @@ pub struct Wlan {
     /// Largest contention window, at least `cw_min`.
     #[schemars(range(max = WINDOW_MAX))]
     pub cw_max: u32,
-    /// Packets that may wait at the base station behind the one being sent; more are dropped.
-    /// Absent: no bound.
+    /// Packets that may wait at the base station behind the packet being sent; further packets are
+    /// dropped. Absent: no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_queue: Option<u32>,
-    /// Packets that may wait at a station behind the one being sent; more are dropped. Absent: no
-    /// bound.
+    /// Packets that may wait at a station behind the packet being sent; further packets are
+    /// dropped. Absent: no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub station_queue: Option<u32>,
-    /// Whether no station hears another one, but the base station all. `shadowing` with `positions`
-    /// says for itself who hears whom.
+    /// Whether stations cannot hear each other; the base station hears all of them. With
+    /// `shadowing` and `positions`, the positions decide which stations hear each other.
     pub hidden: bool,
-    /// How frames are lost that meet no other one.
+    /// The process that loses frames without a collision.
     pub loss: WlanLoss,
     /// `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
     /// that a packet is lost.
@@ -110,8 +110,8 @@ pub struct Wlan {
     #[schemars(range(min = 0.0, max = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_m: Option<f64>,
-    /// `shadowing`: where each station is, in m from the base station: x and y, in the order of the
-    /// flows. Stations that are too far from one another are hidden.
+    /// `shadowing`: position of each station: x and y in m from the base station, in the order of
+    /// the flows. Stations that are too far from one another are hidden.
     #[schemars(extend("x-minimum" = -1e9, "x-maximum" = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<Vec<(f64, f64)>>,
@@ -146,7 +146,7 @@ pub enum WlanPreamble {
     Short,
 }
 
-/// How frames are lost that meet no other one.
+/// The process that loses frames without a collision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WlanLoss {
@@ -235,7 +235,7 @@ pub struct WlanLaw {
     hidden: bool,
 }
 
-/// How frames are lost that meet no other one.
+/// The process that loses frames without a collision.
 #[derive(Clone, Debug)]
 enum FrameLosses {
     None,

@@ -103,7 +103,7 @@ def make(
         if "grid" not in paper.plans[target]:
             raise InputError(
                 f"{paper.key}/{target}: has no grid of runs\n"
-                f"  fix: name others, such as {', '.join(TARGETS)}"
+                f"  fix: name another target, such as {', '.join(TARGETS)}"
             )
     # Found missing now, and not when all runs are done.
     extra("pyarrow.parquet", _WHAT)
@@ -133,7 +133,7 @@ def refuse(where: Path, *, force: bool) -> None:
     there = [path.name for path in found if not path.name.startswith((".aside", ".lock", ".probe"))]
     if there and (not force or SUMS not in there or set(there) - ours):
         fix = "add --force to replace the set" if SUMS in there else "give another --out"
-        raise InputError(f"{where}: holds something already ({there[0]})\n  fix: {fix}")
+        raise InputError(f"{where}: the directory is not empty ({there[0]})\n  fix: {fix}")
 
 
 def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, prices: int) -> None:

@@ -352,13 +352,13 @@ def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
         where = Path(directory)
         if not where.is_dir():
             raise InputError(
-                f"{where}: no such directory\n  fix: give one that --out of run or study named"
+                f"{where}: no such directory\n  fix: give one that --out of run or study wrote"
             )
         settle(where)
         inside = [(where, names)] if _is_result(names := _names_of(where)) else _results_in(where)
         if not inside:
             raise InputError(
-                f"{where}: neither a result of burstlab nor a directory of some\n"
+                f"{where}: holds no result of burstlab\n"
                 "  fix: give one that --out of run or study named"
             )
         found.extend(_entry(one, there, fields) for one, there in inside)

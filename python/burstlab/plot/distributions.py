@@ -91,7 +91,7 @@ def distribution_rows(results: Mapping[str, Result]) -> list[dict[str, Any]]:
                 for v, s in zip(levels, share, strict=True)
             ]
     if not rows:
-        raise InputError("there was no burst of data\n  fix: a longer run")
+        raise InputError("the run has no burst with data\n  fix: make a longer run")
     return rows
 
 

@@ -164,8 +164,8 @@ def size(
     choice = Choice.read(over) if isinstance(over, str) else over
     if not 2 <= replications <= most:
         raise InputError(
-            f"{replications} replications, {most} at most: an interval needs two\n"
-            "  fix: write at least 2, and a bound that is not below"
+            f"{replications} replications, {most} at most: an interval needs two runs\n"
+            "  fix: write at least 2, and a --most that is not smaller"
         )
     set_by_flags(settings, seed=seed, replications=replications, max_memory=max_memory)
     refuse_replaced([*map(setting, settings), (choice.field, choice.values[0])])

@@ -88,7 +88,7 @@ def study(
     if resume and out is None:
         raise InputError("there is nothing to resume\n  fix: give the directory of the study")
     if scheduler is not None and client is not None:
-        raise InputError("a scheduler and a client are given\n  fix: give one of them")
+        raise InputError("a scheduler and a client exclude each other\n  fix: give one of them")
     wanted = plan.read(given)
     classes.refuse(wanted.code, allow=allow_code)
     paths = _paths(wanted)

@@ -199,7 +199,9 @@ def refuse_prices(directory: Path, asked: Mapping[str, Any]) -> None:
         there = json.loads(stored_text(path))
     theirs = {name: there.get(name) for name in _ASKED} if isinstance(there, dict) else {}
     if not asked or theirs != dict(asked):
-        raise InputError(f"{directory} holds the prices of bursts\n  fix: give another directory")
+        raise InputError(
+            f"{directory} holds the prices of an earlier command\n  fix: give another directory"
+        )
 
 
 def blame(
@@ -261,7 +263,9 @@ def blame(
             refuse_prices(Path(out), {})
     run = source(given, seed=seed, replication=replication)
     if sample is not None and sample < 1:
-        raise InputError(f"sample = {sample}: at least one burst is priced\n  fix: use 1 or more")
+        raise InputError(
+            f"sample = {sample}: at least one burst must be priced\n  fix: use 1 or more"
+        )
     if resume and out is None:
         raise InputError("there is nothing to resume\n  fix: give the directory (--out DIR)")
     workers = workers_asked(jobs)
@@ -274,7 +278,7 @@ def blame(
     if not lost:
         raise InputError(
             f"{run.name}: replication {run.replication} has lost no burst with packets of "
-            "connections\n  fix: a longer run, or one with more load or loss"
+            "connections\n  fix: make a longer run, or one with more load or loss"
         )
     of_flow = _of_flow(run, lost, flow)
     places = _places(of_flow, sample, run.seed)
@@ -339,7 +343,7 @@ def _of_flow(run: Source, lost: Sequence[Mapping[str, Any]], flow: int | None) -
     some = ", ".join(map(str, hit[:8])) + (", ..." if len(hit) > 8 else "")
     raise InputError(
         f"flow = {flow}: replication {run.replication} of {run.name} has lost no burst with "
-        f"packets of it\n  fix: a flow that lost some, such as {some}"
+        f"packets of it\n  fix: choose a flow that lost some, such as {some}"
     )
 
 

@@ -221,7 +221,7 @@ def what_if(
     keeper = Keeper(Path(checkpoint)) if checkpoint is not None else None
     if keeper is not None and until_ps is not None:
         raise InputError(
-            "a checkpoint is of a run to its end, and --until ends it before\n"
+            "a checkpoint needs a run to its end, but --until ends it earlier\n"
             "  fix: leave out one of the two"
         )
     started = time.perf_counter()
@@ -239,7 +239,7 @@ def what_if(
     for one in done:
         if one["effect"] == "absent" and until is not None:
             raise InputError(
-                f"{named(one)}: it is not closed by {until}, where --until ends the run\n"
+                f"{named(one)}: the burst is not closed by {until}, where --until ends the run\n"
                 "  fix: leave out --until, or write a later time"
             )
         if one["effect"] == "absent":

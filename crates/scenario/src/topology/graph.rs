@@ -36,7 +36,7 @@ impl Role {
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, which no other node has.
+    /// Name of the node; no two nodes have the same name.
     pub name: String,
     /// Its role.
     pub role: Role,
