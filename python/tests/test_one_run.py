@@ -191,7 +191,7 @@ def test_a_result_in_hand_does_not_read_tables_of_the_next(older):
     table = before.cwnd
     bl.run(SHORT, seed=2, trace=TRACES, out=older, force=True)
     for read in (lambda: before.packets.to_arrow(), lambda: table["cwnd"], lambda: len(table)):
-        with pytest.raises(bl.InputError, match="since the result was read"):
+        with pytest.raises(bl.InputError, match="after the result was read"):
             read()
 
 

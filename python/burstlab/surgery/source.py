@@ -95,7 +95,7 @@ def with_settings(
         return given
     if Path(given).is_dir():
         raise InputError(
-            f"{given}: --set is of a scenario, and this has been run\n"
+            f"{given}: --set works only with a scenario, not with a result\n"
             f"  fix: leave it out, or give {Path(given) / 'scenario.toml'}"
         )
     return to_document(given, set_by_flags(settings, seed=seed))
