@@ -159,7 +159,7 @@ def admitted(scenario: ScenarioLike, settings: Sequence[str] = (), *, allow_code
     Raises
     ------
     ScenarioError
-        If there is such code, and it is not allowed.
+        If the scenario brings Python code that is not allowed.
     """
     document = to_document(scenario, settings)
     classes.refuse(classes.written(document), allow=allow_code)
@@ -252,7 +252,7 @@ def refuse_replaced(pairs: Sequence[tuple[str, Any]]) -> None:
 
 
 def set_by_flags(settings: Sequence[str] | None, **flags: Any) -> list[str]:
-    """Return settings, and refuse those that a flag of the same meaning replaces.
+    """Return settings, and refuse settings of a field that a flag sets too.
 
     Parameters
     ----------

@@ -77,19 +77,19 @@ def make(
     targets
         Targets of `burstlab.reproduce` that have a grid.
     effort
-        ``"quick"`` or ``"full"``: which table of the plans says how much to run. Each point has as
-        many replications as that begins with.
+        ``"quick"`` or ``"full"``: which table of the plans says how much to run. Each point has the
+        first number of replications of its plan.
     seed
         Instead of the seed of the scenarios.
     jobs
         Replications at a time; it changes no number.
     prices
-        Of the first replication of each run so many lost bursts are priced, drawn by the seed; 0:
+        Number of lost bursts to price in the first replication of each run, drawn by the seed; 0:
         none.
     force
-        Replace a set that is there.
+        Replace an existing data set.
     progress
-        Called with the share done, 0 to 1, and what is run.
+        Called with the finished share, 0 to 1, and the name of the run.
 
     Raises
     ------

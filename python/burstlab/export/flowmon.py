@@ -83,7 +83,7 @@ def write(
     path
         The file.
     at
-        None: a monitor is at all places.
+        Must be None: a monitor covers all places.
     flow
         The only flow; by default all.
     replication

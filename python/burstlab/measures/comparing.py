@@ -291,7 +291,7 @@ class Differences(Sequence[Difference]):
             yield from self._of(index)
 
     def significant(self) -> Iterator[Difference]:
-        """Return those that differ significantly."""
+        """Return the differences that are significant."""
         starts = [*self._from.values(), self.tested]
         for (index, start), end in zip(self._from.items(), starts[1:], strict=True):
             if any(p <= LEVEL for p in self._corrected[start:end]):
@@ -339,12 +339,12 @@ class Compared:
 
 
 def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
-    """Read results; of a directory that is none, those within.
+    """Read results; for a directory that is no result, the results in it.
 
     Raises
     ------
     InputError
-        If there is none, or one cannot be read.
+        If there is no result, or a result cannot be read.
     """
     found: list[Entry] = []
     fields = Fields()

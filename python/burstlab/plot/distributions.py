@@ -24,7 +24,7 @@ SEGMENTS = "segments of one flow in a burst"
 
 
 def samples(result: Result) -> dict[str, NDArray[np.float64]]:
-    """Return what bursts of data measure, of all replications.
+    """Return the packets and lengths of bursts of data, in all replications.
 
     Parameters
     ----------

@@ -88,7 +88,8 @@ def held_rows(
     result
         A run that traced ``bursts``.
     fibre
-        Of a mesh: numbers of its nodes; by default the busiest. A path has the one of its data.
+        Of a mesh: numbers of its nodes; by default the busiest. On a path, the fibre of its data
+        direction is taken.
     span
         The part of time; by default that of `SHOWN` bursts about the first one lost.
     replication

@@ -108,7 +108,7 @@ def sequence_rows(
 def timeout_rows(
     result: Result, flow: int, span: Span, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the time-outs of a flow with their truth; none if the ledger was not recorded.
+    """Return the time-outs of a flow with their truth; empty if the ledger was not recorded.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def results_in(directory: Path) -> list[Result]:
 
 
 def parameter(result: Result, path: str) -> Any:
-    """Return a field of the resolved scenario; TCP's are those of the first flow."""
+    """Return a field of the resolved scenario; Parameters of TCP are taken from the first flow."""
     node: Any = result.scenario
     steps = path.split(".")
     if steps[0] == "tcp":

@@ -90,7 +90,7 @@ class Goal:
         Raises
         ------
         InputError
-            If it is none, or its limit has no unit, that of another number, or is out of range.
+            If it is no goal, or its limit has no unit, a wrong unit, or is out of range.
         """
         found = _GOAL.fullmatch(text)
         if found is None:
@@ -104,7 +104,7 @@ class Goal:
         return cls(text, path, sign.startswith("<"), _limit(text, value, path))
 
     def of(self, summary: Mapping[str, Any]) -> float | None:
-        """Return the number of a run, None where it has none to tell.
+        """Return the number of a run, or None if the run has no value.
 
         Raises
         ------

@@ -80,7 +80,7 @@ def study(
     InputError
         If another argument is wrong, or the directory cannot be written or holds another study.
     EngineError
-        If the engine failed at a point, by a fault of its own. All other points are run first;
+        If the engine failed at a point because of a bug. All other points are run first;
         ``study`` holds them, and ``failed.json`` lists the failed points and the reasons.
     StudyInterrupted
         On Ctrl-C (a `KeyboardInterrupt`); its ``study`` holds the finished points.

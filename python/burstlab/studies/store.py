@@ -347,7 +347,7 @@ def _marks(digest: str) -> SourceTags:
 def stored_rows(
     directory: Path, marks: SourceTags, kinds: Mapping[str, str] | None = None
 ) -> Table:
-    """Return the rows that a directory holds, those of a point once.
+    """Return the rows of a directory, without repetitions of a point.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def stored_rows(
 
 
 def changes(before: Document, after: Document) -> list[str]:
-    """Tell what differs between two plans or scenarios, field by field."""
+    """Describe the differences of two plans or scenarios, field by field."""
     old, new = _leaves(before), _leaves(after)
     changes: list[str] = []
     for path in dict.fromkeys([*old, *new]):

@@ -62,7 +62,7 @@ class Blame:
         How long after its loss the price of a burst is counted; None: to the end of the run, which
         alone is the whole price.
     sampled
-        Whether a sample of those that were lost was priced.
+        Whether only a sample of the lost bursts was priced.
     fingerprint, seed, replication
         The run.
     wall_s
@@ -231,9 +231,9 @@ def blame(
         Price only bursts that had packets or ACKs of this flow, from 0. A price still counts all
         connections.
     sample
-        Price so many of the lost bursts, drawn by the seed; by default all.
+        Number of lost bursts to price, drawn by the seed; by default all.
     horizon
-        Simulated time after the loss for which its price is counted, such as ``"2 s"``.
+        Simulated time after the loss until which its price counts, such as ``"2 s"``.
     seed, replication
         Of a scenario: its seed; which replication, by default the first.
     jobs

@@ -34,7 +34,7 @@ _EARLIER = ("connections.parquet", "bursts.parquet")
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Two runs that are the same until an operation on a burst.
+    """Two runs that are equal until an operation on a burst.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class WhatIf:
         Parameters
         ----------
         directory
-            Where; another pair of runs there is refused, as is anything else.
+            Where; a directory with another pair of runs, or anything else, is refused.
         force
             Replace another pair.
 
@@ -181,11 +181,11 @@ def what_if(
         A result, or the directory of one; a scenario, or the file of one.
     spare, kill, convert
         Bursts by their number in the tables ``bursts`` and ``packets`` (of slots: of the optical
-        packet), ``"ack:7"`` for those with ACKs on a path, ``"all"`` for every one.
+        packet), ``"ack:7"`` for a burst with ACKs on a path, ``"all"`` for every burst.
     delay
         The extra delay of each burst, such as ``{4711: "2 ms"}``.
     until
-        Simulated time at which both end, such as ``"5 s"``; by default the end of the run.
+        Simulated time at which both runs end, such as ``"5 s"``; by default the end of the run.
     seed
         Of a scenario: its seed.
     replication

@@ -212,7 +212,7 @@ class _Joining:
         return largest
 
     def returns(self, nodes: list[Part], fibres: list[Fibres]) -> None:
-        """Warn of a network in which not every node reaches every other."""
+        """Warn of a network in which a node cannot reach another node."""
         if not any(one.one_way for one in fibres):
             return
         forth: dict[str, list[str]] = {node.ends[0]: [] for node in nodes}
