@@ -78,7 +78,8 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// The law of the batches between each two of its nodes; the entry stands at `path`.
+    /// The law of the batches of an entry, for each pair of its nodes. `path` is the path of the
+    /// entry.
     pub(super) fn law(&self, path: &str) -> Result<BatchLaw, ScenarioError> {
         Ok(BatchLaw {
             per_second: self.batches_per_second,

@@ -5,8 +5,8 @@ use super::error::{Check, word};
 use super::{Flow, Scenario, ScenarioError};
 
 impl Flow {
-    /// How many flows its connections are: one in each direction that has data. Those of a
-    /// connection are numbered next to each other, the one that opens it first.
+    /// How many flows its connections are: one in each direction that has data. The two flows of a
+    /// connection have consecutive numbers, beginning with the flow that opens it.
     #[must_use]
     pub fn flows(&self) -> u32 {
         self.count.saturating_mul(1 + u32::from(self.reverse.is_some()))

@@ -70,7 +70,7 @@ fn flow(index: usize, flow: &Flow) -> Check {
     Ok(())
 }
 
-/// Refuses writes out of order, and writes together with `bytes`; `table` is that of the direction.
+/// Refuses writes out of order, and writes together with `bytes`; `table` names the direction.
 fn writes(
     index: usize,
     (table, script, bytes): (&str, &Option<Vec<Write>>, Option<Bytes>),
@@ -184,7 +184,7 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
     Err(ScenarioError::new(at("sessions_per_second"), value, problem, fix))
 }
 
-/// A detector that listens to the edge or the core needs bursts to hear of.
+/// A detector that uses burst ACKs or burst NAKs needs bursts.
 pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
     if scenario.kind().is_slotted() && Listens::of(tcp).at_all() {
         let value = format!("{:?}", tcp.detector).to_lowercase();

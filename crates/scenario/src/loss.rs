@@ -174,7 +174,7 @@ pub struct Losing {
     pub node: usize,
     /// Which bursts, by their number.
     pub process: LossProcess,
-    /// Which packets are lost, or let the burst be lost that carries them.
+    /// Which packets are lost, alone or with the burst that carries them.
     pub script: LossScript,
 }
 
@@ -269,7 +269,7 @@ impl LossRule {
         }
     }
 
-    /// The losses by this rule, which stands at `table`, of a run that `lasts` so long.
+    /// The losses by this rule in a run of length `lasts`; `table` is the path of the rule.
     fn losing(&self, table: &str, lasts: Span) -> Result<Losing, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LossKind::FIELDS);
         let mut script = LossScript::default();

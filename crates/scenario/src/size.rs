@@ -158,7 +158,7 @@ impl Distribution {
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Size).to_value());
 
 impl Size {
-    /// The sampler of the distribution; the table stands at `path` of the scenario, such as
+    /// The sampler of the distribution; `path` is its path in the scenario, such as
     /// `demand[0].size`.
     ///
     /// # Errors

@@ -174,7 +174,7 @@ impl LinkLoss {
         self.loss_bad.or(Probability::new(1.0))
     }
 
-    /// The losses by this rule, which stands at `table`, of a run that `lasts` so long.
+    /// The losses by this rule in a run of length `lasts`; `table` is the path of the rule.
     pub(super) fn process(&self, table: &str, lasts: Span) -> Result<LossProcess, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LinkLossKind::FIELDS);
         let process = match self.process {

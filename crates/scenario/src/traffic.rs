@@ -121,7 +121,7 @@ pub enum Pattern {
     Cbr,
     /// At constant rate for Pareto-distributed times, with Pareto-distributed silences.
     Pareto,
-    /// At random: a Poisson process of this mean rate.
+    /// A Poisson process of packets with the mean `rate`.
     Poisson,
     /// At constant rate for the time `on` in each `period`.
     Periodic,

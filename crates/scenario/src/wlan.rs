@@ -20,7 +20,7 @@ const SENSE_DB: f64 = 13.7;
 
 /// The rates of 802.11b.
 const RATES: [&str; 4] = ["1 Mb/s", "2 Mb/s", "5.5 Mb/s", "11 Mb/s"];
-/// That of data frames, unless a scenario says another.
+/// The default rate of data frames.
 const RATE: Rate = Rate::from_bps(11_000_000);
 /// The largest contention window of all.
 const WINDOW_MAX: u32 = 32_767;
@@ -257,7 +257,7 @@ enum FrameLosses {
 /// How far stations are from the base station.
 #[derive(Clone, Debug)]
 enum Places {
-    /// By so many dB the mean power is above the threshold.
+    /// The mean power above the threshold, in dB.
     Margin(f64),
     /// All so far, in m.
     Distance(f64),
@@ -275,7 +275,7 @@ impl WlanLaw {
         }
     }
 
-    /// Who hears whom, the base station and so many stations.
+    /// Which nodes hear each other: the base station and the stations.
     #[must_use]
     pub fn paths(&self, stations: u32) -> Paths {
         Paths::new(stations + 1, |from, to| {
@@ -310,7 +310,7 @@ impl WlanLaw {
 }
 
 impl Wlan {
-    /// The law of this cell, which stands at `at` and has so many stations.
+    /// The law of this cell with its number of stations; `at` is the path of the cell.
     fn law(&self, at: &str, stations: u32) -> Result<WlanLaw, ScenarioError> {
         let mut given = Choice::of(at, self, "loss", WlanLoss::FIELDS);
         let losses = match self.loss {
@@ -336,7 +336,7 @@ impl Wlan {
         Ok(WlanLaw { rules: Rules { stations, ..self.rules(at)? }, losses, hidden: self.hidden })
     }
 
-    /// The chance of frames without data, where that of frames with data is this.
+    /// The chance for frames without data, given the chance for frames with data.
     fn control(&self, data: Probability, given: &mut Choice<'_>) -> Probability {
         match given.may("frames", self.frames).unwrap_or_default() {
             WlanFrames::All => data,
@@ -344,7 +344,7 @@ impl Wlan {
         }
     }
 
-    /// The speeds of so many stations, if each has its own.
+    /// The speed of each station, if they differ.
     fn speeds(&self, at: &str, stations: u32) -> Result<Vec<Speed>, ScenarioError> {
         let Some(rates) = &self.station_rates else { return Ok(Vec::new()) };
         if self.rate != RATE {
@@ -439,7 +439,7 @@ impl Wlan {
         }
     }
 
-    /// Whether each of the stations has one of so many places.
+    /// Whether the number of positions equals the number of stations.
     fn placed(&self, at: &str, stations: u32, places: usize) -> Check {
         if self.hidden {
             let problem = "positions say who hears whom";
@@ -454,7 +454,7 @@ impl Wlan {
     }
 }
 
-/// The speed of a rate that stands at `path`.
+/// The speed of the rate at `path`.
 fn speed(path: String, rate: Rate) -> Result<Speed, ScenarioError> {
     Speed::of(rate).ok_or_else(|| {
         let fix = format!("write {}", RATES.join(", "));
