@@ -263,9 +263,7 @@ def blame(
             refuse_prices(Path(out), {})
     run = source(given, seed=seed, replication=replication)
     if sample is not None and sample < 1:
-        raise InputError(
-            f"sample = {sample}: at least one burst must be priced\n  fix: use 1 or more"
-        )
+        raise InputError(f"sample = {sample}: too small\n  fix: use 1 or more")
     if resume and out is None:
         raise InputError("there is nothing to resume\n  fix: give the directory (--out DIR)")
     workers = workers_asked(jobs)
