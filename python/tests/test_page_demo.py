@@ -55,7 +55,7 @@ def test_a_scenario_is_run_and_shown(root):
         (["none.toml"], "none.toml"),
         (["RESULT", "--set", "tcp.window=4"], "--set works only with a scenario"),
         (["SCENARIO", "--set", "tcp.window=none"], "tcp.window"),
-        (["SCENARIO", "--point", "1"], "--point is of a study"),
+        (["SCENARIO", "--point", "1"], "--point works only with a study"),
         (["SCENARIO", "--replication", "-1"], "--replication -1"),
         (["SCENARIO", "--token", "short"], "16 to 128 letters"),
         (["SCENARIO", "--token", "x/../../../etc/passwd"], "16 to 128 letters"),

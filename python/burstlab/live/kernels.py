@@ -228,7 +228,7 @@ def choose(name: str | None) -> Kernel:
         if not built:
             needs = "".join(f"\n  it needs {line}" for line in missing())
             raise InputError(
-                f"the virtual clock needs a kernel, and none was built: {directory()} has none\n"
+                f"no kernel was built, but the virtual clock needs one: {directory()} has none\n"
                 "  fix: burstlab kernel build, which takes some minutes; or --clock wall as root, "
                 f"on the running kernel and in real time{needs}"
             )
