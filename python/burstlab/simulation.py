@@ -107,7 +107,7 @@ def announcements(resolved: Document) -> list[str]:
     Raises
     ------
     ScenarioError
-        If it is bound to need more memory than it may take.
+        If the run certainly needs more than the allowed memory.
     """
     return heard(lambda _: _needs(resolved, _core.Monitor(memory_allowed(resolved))))[2]
 

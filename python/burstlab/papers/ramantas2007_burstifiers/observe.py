@@ -256,7 +256,7 @@ def _seconds(scenario: Document, name: str) -> float:
 
 
 def pair_name(start: str, end: str) -> str:
-    """Return under which name the connections of a pair are kept."""
+    """Return the key of a pair's connections."""
     return f"{start} to {end}"
 
 
