@@ -181,7 +181,7 @@ def test_a_result_of_an_earlier_version_is_told(older, burstlab):
 def test_a_table_without_marks_is_refused(older):
     file = older / "cwnd.parquet"
     pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
-    with pytest.raises(bl.InputError, match=r"cwnd\.parquet: does not name the run it is"):
+    with pytest.raises(bl.InputError, match=r"cwnd\.parquet: does not name its run"):
         bl.read(older)
 
 
@@ -429,5 +429,8 @@ def test_a_reproduction_keeps_what_earlier_calls_wrote(tmp_path, burstlab):
 def test_a_reproduction_overwrites_no_report_of_something_else(tmp_path, burstlab):
     (tmp_path / "report.html").write_text("mine")
     answer = burstlab("reproduce", "yu2004/fig2a", "--out", tmp_path)
-    assert (answer.status, "report.html: is of no reproduction" in answer.err) == (2, True)
+    assert (answer.status, "report.html: does not belong to a reproduction" in answer.err) == (
+        2,
+        True,
+    )
     assert (tmp_path / "report.html").read_text() == "mine"
