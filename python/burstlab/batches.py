@@ -28,7 +28,7 @@ class Drawn:
     Attributes
     ----------
     times_ps
-        When each comes, in ps.
+        Arrival time of each batch, in ps.
     sizes
         Bytes of each.
     start_s

@@ -135,7 +135,7 @@ def refuse(where: str | None, *, allow: bool) -> None:
             where,
             "",
             "it is code, which would be executed",
-            "read it; then allow it with --allow-code (allow_code=True), or name a file of yours",
+            "read the code, then allow it with --allow-code (allow_code=True), or name your file",
         )
 
 

@@ -57,7 +57,7 @@ class CongestionControl:
         return event.cwnd + 1.0 / max(event.cwnd, 1.0)
 
     def on_loss(self, event: Event) -> float | tuple[float, float]:
-        """Return what remains of ``event.window`` after a loss that duplicate ACKs found.
+        """Return the window after a loss that duplicate ACKs found; before it is ``event.window``.
 
         It becomes window and threshold, rounded as ``ssthresh_basis`` and ``window_halving`` say.
         With the variant ``"tahoe"`` it is the threshold alone.
@@ -65,7 +65,7 @@ class CongestionControl:
         return event.window / 2.0
 
     def on_timeout(self, event: Event) -> float | tuple[float, float]:
-        """Return what remains of ``event.window`` after the timer ran out.
+        """Return the window after the timer fired; before it is ``event.window``.
 
         It becomes the threshold, and the sender begins again with one segment. It has no effect
         where RFC 5681 keeps the threshold: with ``ssthresh_basis = "flight"`` and
@@ -76,13 +76,13 @@ class CongestionControl:
     # Only the Linux sender calls the following methods (``variant = "linux"``).
 
     def on_mark(self, event: Event) -> float | tuple[float, float]:
-        """Return what remains of ``event.window`` after an echo of a mark, once a window."""
+        """Return the window after a mark, once a window; before it is ``event.window``."""
         return self.on_loss(event)
 
     def pacing_rate(self, event: Event) -> float | None:
         """Return the rate of data without headers in bit/s, above 0; None: no pacing.
 
-        Asked after each ACK (that of the SYN is the first), time-out and timer.
+        Called after each ACK (the first is the ACK of the SYN), time-out and timer.
         """
         return None
 
@@ -102,10 +102,10 @@ class CongestionControl:
 
 
 class Detector:
-    """A detector of false time-outs: it judges each time-out, and hears of ACKs and losses.
+    """A detector of false time-outs: it judges each time-out, and is notified of ACKs and losses.
 
     A time-out below ``detector_window_min`` is genuine, whatever it answers. The reaction to a
-    false one is the same for every detector: half the window, all outstanding segments
+    false time-out does not depend on the detector: half the window, all outstanding segments
     retransmitted, no back-off.
     """
 

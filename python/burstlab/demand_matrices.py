@@ -28,7 +28,7 @@ def read(
     Parameters
     ----------
     path
-        A file whose ending says what it is: ``.xml`` (SNDlib or TOTEM), ``.txt`` (SNDlib's native
+        A file whose ending gives its format: ``.xml`` (SNDlib or TOTEM), ``.txt`` (SNDlib's native
         format, or columns), ``.csv`` (columns) or ``.demands`` (REPETITA). Columns are ``from``,
         ``to`` and a weight, or a square matrix of weights with one row for each source. A
         header row is optional.
@@ -41,13 +41,13 @@ def read(
     Returns
     -------
     list
-        As ``matrix`` of ``[[demand]]`` has them, in the order of the file. Weights of 0 and those
-        from a node to itself are left out; a pair that comes twice has the sum.
+        As ``matrix`` of ``[[demand]]`` has them, in the order of the file. Weights of 0 and weights
+        from a node to itself are left out; a pair that is listed twice has the sum.
 
     Raises
     ------
     ScenarioError
-        If the file cannot be read or is no such table.
+        If the file cannot be read or holds no table of weights.
     """
     where = Path(path)
     ending = where.suffix.lower()

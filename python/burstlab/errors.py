@@ -117,7 +117,7 @@ class ControlError(InputError):
 
 
 class EngineError(RuntimeError):
-    """The engine has failed, by a fault of its own and not by one of the scenario.
+    """The engine has failed because of a bug in the engine, not in the scenario.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[lis
     path
         A file that ends in ``.csv`` or ``.parquet``. ``start`` is in s and rounded to 1 ps; of
         Parquet it may be a duration too. In CSV the first row names the columns; empty rows and
-        what follows ``#`` are skipped. A ``.txt`` is a list of HPCC: the number of flows, then rows
+        text after ``#`` are skipped. A ``.txt`` is a list of HPCC: the number of flows, then rows
         of sender, receiver, priority, port, bytes and start in s.
     reader
         Answers what the file holds.
@@ -61,7 +61,8 @@ def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[lis
     Raises
     ------
     ScenarioError
-        If the file cannot be read or is no such table; the error names the file and the row.
+        If the file cannot be read or holds no table of connections; the error names the file and
+        the row.
     """
     where = Path(path)
     formats = {".csv": _csv, ".parquet": _parquet, ".txt": _hpcc}

@@ -84,8 +84,8 @@ def aggregated_variance(
 def rescaled_range(sequence: ArrayLike, *, smallest: int = 64) -> Estimate:
     """Estimate by the rescaled range, R/S, which rises as n^H.
 
-    Means of R/S over all blocks of a length, each over what independent numbers would have there
-    (Anis and Lloyd, Biometrika 63(1), 1976, as corrected by Peters 1994) times the square root of
+    Means of R/S over all blocks of a length, each over the value for independent numbers (Anis and
+    Lloyd, Biometrika 63(1), 1976, as corrected by Peters 1994) times the square root of
     the length, so that short blocks do not count as memory.
 
     Parameters
@@ -168,7 +168,7 @@ def abry_veitch(
     """Estimate by the energy of wavelet coefficients, which rises as 2^(j (2H - 1)) with scale j.
 
     The weighted regression of Veitch and Abry (IEEE Transactions on Information Theory 45(3),
-    1999), with their correction of the bias of the logarithm; the transform is that of PyWavelets.
+    1999), with their correction of the bias of the logarithm; PyWavelets computes the transform.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def abry_veitch(
     Returns
     -------
     Estimate
-        The interval is that of the regression, for coefficients that are independent of each other.
+        The interval is the one of the regression, for independent coefficients.
     """
     pywt = extra("pywt", "abry_veitch()")
     special = extra("scipy.special", "abry_veitch()")
@@ -229,7 +229,7 @@ def _checked(sequence: ArrayLike) -> _Numbers:
     if numbers.ndim != 1 or len(numbers) < 1000:
         raise ValueError(f"a sequence of at least 1,000 numbers is needed, not {numbers.shape}")
     if not np.isfinite(numbers).all() or np.ptp(numbers) == 0.0:
-        raise ValueError("the numbers are not all finite, or are all the same")
+        raise ValueError("some numbers are not finite, or all numbers are equal")
     return numbers
 
 

@@ -106,7 +106,7 @@ class Laws:
         Parameters
         ----------
         measures
-            Names of measures, of those that `estimates` has.
+            Names of measures in `estimates`.
 
         Returns
         -------
@@ -164,7 +164,7 @@ def compare(
     progress: bool = False,
     allow_code: bool = False,
 ) -> Laws:
-    """Run window laws on one scenario, with the same losses and other random numbers for each.
+    """Run window laws on one scenario. Losses and all other random numbers are equal for each law.
 
     Parameters
     ----------
@@ -180,8 +180,9 @@ def compare(
         compare laws and not segment sizes.
     scenario
         A `Scenario`, a dictionary, or the path of a TOML file; the laws replace its own law. The
-        scenario of a result stores every parameter: those that depend on the law are derived again
-        for each law. A flow with a law of its own keeps it. If every flow has its own, `laws` would
+        scenario of a result stores every parameter: parameters that depend on the law are derived
+        again for each law. A flow that sets its own law keeps it. If every flow has its own, `laws`
+        would
         have no effect, and is refused.
     replications
         Runs of each, 1 to 10^6; from 2 on there are intervals.
@@ -349,7 +350,7 @@ def _source(law: type) -> str:
         text = textwrap.dedent(inspect.getsource(law))
     except (OSError, TypeError):
         raise InputError(
-            f"the text of class {law.__name__} is nowhere to be read\n"
+            f"the text of class {law.__name__} cannot be found in a file\n"
             "  fix: write it into a file, and give 'FILE.py:CLASS'"
         ) from None
     module = sys.modules.get(law.__module__)

@@ -60,11 +60,11 @@ def read_text(path: str | os.PathLike[str]) -> str:
         return re.sub("\r\n?", "\n", text) if "\r" in text else text
     except FileNotFoundError:
         raise InputError(
-            f"{where}: no such file\n  fix: give the path of one that is there"
+            f"{where}: no such file\n  fix: give the path of an existing file"
         ) from None
     except IsADirectoryError:
         raise InputError(
-            f"{where}: is a directory, a file is needed\n  fix: give a file, such as one in it"
+            f"{where}: is a directory, not a file\n  fix: give a file, such as one in it"
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(
@@ -112,7 +112,7 @@ def toml_of(text: str, path: str | os.PathLike[str]) -> Document:
         line = next((n for n, one in enumerate(text.splitlines(), 1) if _ENDLESS.search(one)), 0)
         raise InputError(
             f"{path}: line {line}: a whole number of more than {_DIGITS_MAX:,} digits\n"
-            "  fix: write a number that is meant, such as 40"
+            "  fix: write a smaller number, such as 40"
         ) from None
 
 
@@ -159,7 +159,7 @@ def admitted(scenario: ScenarioLike, settings: Sequence[str] = (), *, allow_code
     Raises
     ------
     ScenarioError
-        If there is such code, and it is not allowed.
+        If the scenario brings Python code that is not allowed.
     """
     document = to_document(scenario, settings)
     classes.refuse(classes.written(document), allow=allow_code)
@@ -184,7 +184,7 @@ def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
         found = read_toml(scenario)
         if "scenario" in found:
             raise InputError(
-                f"{scenario}: the plan of a study, a scenario is needed\n"
+                f"{scenario}: is the plan of a study, not a scenario\n"
                 f"  fix: burstlab study {scenario}, or give a file of its [scenario] alone"
             )
         base = Path(scenario).parent
@@ -252,7 +252,7 @@ def refuse_replaced(pairs: Sequence[tuple[str, Any]]) -> None:
 
 
 def set_by_flags(settings: Sequence[str] | None, **flags: Any) -> list[str]:
-    """Return settings, and refuse those that a flag of the same meaning replaces.
+    """Return settings, and refuse settings of a field that a flag sets too.
 
     Parameters
     ----------
@@ -267,7 +267,9 @@ def set_by_flags(settings: Sequence[str] | None, **flags: Any) -> list[str]:
         if table == "run" and flags.get(name) is not None:
             flag = f"--{name.replace('_', '-')} {flags[name]}"
             problem = f"it has no effect: {flag} takes its place"
-            raise ScenarioError(path, value, problem, "leave out this setting; the flag says it")
+            raise ScenarioError(
+                path, value, problem, "leave out this setting; the flag sets the field"
+            )
     return given
 
 
@@ -362,6 +364,6 @@ def plain(value: Any, path: str = "", depth: int = 0) -> Any:
     raise ScenarioError(
         path,
         str(value),
-        f"a {type(value).__name__} has no place here",
+        f"a {type(value).__name__} is not allowed here",
         "quote it as a string",
     )

@@ -246,7 +246,7 @@ class Result:
 
     @property
     def packets_per_burst(self) -> float:
-        """Data packets per data burst, of those that left the optical network; 0 with slots."""
+        """Data packets per data burst, for bursts that left the optical network; 0 with slots."""
         if self.ops:
             return 0.0
         counters = self.counters
@@ -395,7 +395,7 @@ class Result:
         Parameters
         ----------
         directory
-            Where; another result there is refused.
+            Where; a directory with another result is refused.
         force
             Replace the other result, as a whole, once this one is written.
 
@@ -560,7 +560,7 @@ def read_head(directory: str | os.PathLike[str], names: Names | None = None) -> 
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{where}: not a result of burstlab ({error})\n"
-            "  fix: give what burstlab run --out wrote"
+            "  fix: give a directory that burstlab run --out wrote"
         ) from None
     looks = check_summaries(where / SUMMARY, summaries)
     if not intact:

@@ -99,7 +99,7 @@ FileLengths: TypeAlias = Literal["placed", "hop", "given"]
 """
 
 MarkRule: TypeAlias = Literal["threshold", "red"]
-"""Which packets a queue marks.
+"""The rule by which a queue marks packets.
 
 - `threshold`: Those that find more than `above` (RFC 8257 section 3.1).
 - `red`: At random, the more the longer the queue has been: RED (Floyd and Jacobson 1993), which
@@ -136,7 +136,7 @@ WlanPreamble: TypeAlias = Literal["long", "short"]
 """
 
 WlanLoss: TypeAlias = Literal["none", "frame-error", "bit-error", "shadowing", "residual"]
-"""How frames are lost that meet no other one.
+"""The process that loses frames without a collision.
 
 - `none`: None is.
 - `frame-error`: Each with the same chance, `probability`.
@@ -179,14 +179,14 @@ case.
 """
 
 IngressPort: TypeAlias = Literal["fifo", "shared"]
-"""How bursts get from an edge node of a mesh on a fibre.
+"""How bursts of an edge node of a mesh get a wavelength of the first fibre.
 
 - `fifo`: They wait in an electronic queue until a wavelength is free.
 - `shared`: They contend for the wavelengths like bursts in transit.
 """
 
 FirstWavelength: TypeAlias = Literal["free", "random"]
-"""On which wavelength a burst sets out from its edge node.
+"""The wavelength on which a burst leaves its edge node.
 
 - `free`: On the one that `core.scheduler` chooses of those that are free.
 - `random`: On a random wavelength, each with the same chance, whatever is free. The ingress treats
@@ -224,9 +224,9 @@ CoreForwarding: TypeAlias = Literal["cut-through", "store-and-forward"]
 SchedulerKind: TypeAlias = Literal["first-fit", "horizon", "lauc-vf", "ff-vf", "min-ev", "best-fit"]
 """Which of the free wavelengths a burst takes.
 
-Everything is half-open: a burst may start at the very instant at which the one before it ends.
-A wavelength that has carried nothing counts as free since the start of the run. Whatever is
-equal under a rule goes to the lowest index.
+Intervals are half-open: a burst may start at the instant at which the previous burst ends. A
+wavelength that has carried nothing counts as free since the start of the run. If a rule finds
+several equal wavelengths, it takes the lowest index.
 
 - `first-fit`: The lowest wavelength whose last reservation is over when the burst arrives.
 - `horizon`: LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
@@ -237,7 +237,7 @@ equal under a rule goes to the lowest index.
 - `min-ev`: Of the wavelengths with such a gap, the one whose next reservation starts soonest; none
   at all comes last (Xu, Qiao, Li and Xu 2003).
 - `best-fit`: Of the wavelengths with such a gap, the one that leaves the least of it on both sides
-  together; a gap without an end is longer than any other. Of equal ones, the one that leaves less
+  together; a gap without an end is longer than any other. Of equal gaps, the one that leaves less
   before the burst (Xu, Qiao, Li and Xu 2003).
 """
 
@@ -311,7 +311,7 @@ Refusal: TypeAlias = Literal["keep", "partial"]
 """
 
 Reading: TypeAlias = Literal["recommended", "literal", "last", "largest", "present"]
-"""Which loss rate is taken off the scheduled rate when several were notified.
+"""Which loss rate is subtracted from the scheduled rate after several notifications.
 
 - `recommended`: The mean of all that were notified since the last negotiation.
 - `literal`: As printed: the first, then the second, then the mean of those before, which is the
@@ -323,14 +323,14 @@ Reading: TypeAlias = Literal["recommended", "literal", "last", "largest", "prese
 """
 
 Share: TypeAlias = Literal["full", "proportional"]
-"""How much of the notified loss rate each buffer takes off its rate.
+"""How much of the notified loss rate each buffer subtracts from its rate.
 
 - `full`: All of it.
 - `proportional`: Its share of the granted rate of the congested link.
 """
 
 Filter: TypeAlias = Literal["all", "first-three", "off"]
-"""Which ACKs of a receiver are dropped that repeat those of the edge.
+"""Which ACKs of a receiver are dropped, among those that repeat the ACKs of the edge.
 
 - `all`: All (Lu and Hunter 2009).
 - `first-three`: The first three; those behind inflate the window of a sender in recovery.
@@ -577,7 +577,7 @@ Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
 
 - `cbr`: At constant rate.
 - `pareto`: At constant rate for Pareto-distributed times, with Pareto-distributed silences.
-- `poisson`: At random: a Poisson process of this mean rate.
+- `poisson`: A Poisson process of packets with the mean `rate`.
 - `periodic`: At constant rate for the time `on` in each `period`.
 - `sessions`: In sessions that begin as a Poisson process and last Pareto-distributed times, any
   number at a time, each at constant rate, its first packet at a random part of the time between
@@ -681,15 +681,15 @@ class Scenario(_Section):
     ops : Ops, optional
         A slotted network of optical packets, instead of bursts.
     tcp : Tcp, optional
-        TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or a
-        demand has its own `tcp` for the parameters that differ.
+        TCP parameters of all flows and of `demand`; parameters that are not given follow the
+        profile. A flow or a demand may override them in its own `tcp`.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one flow if nothing else sends, and
-        none if there is `live`, `demand`, `traffic`, `bursts` or `batches`.
+        The flows that exist from the beginning. Absent: one flow if nothing else sends, and none if
+        there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     live : sequence of Live, optional
         Hosts that run programs of the machine over a Linux kernel.
     demand : sequence of Demand, optional
-        Connections that come and go in a mesh.
+        Connections that begin and end during the run of a mesh.
     traffic : sequence of Traffic, optional
         Background packets: on the access links of a path, which needs `access.shared`, or through a
         mesh.
@@ -738,20 +738,21 @@ class Network(_Section):
     topology : Topology, default "path"
         Shape of the network.
     core_nodes : int, default 2
-        `path`: core nodes between the two edge nodes; there is one fibre more than core nodes.
+        `path`: core nodes between the two edge nodes. There is one more fibre than core nodes.
         Absent: 2. From 1 to 1000.
     link_rate : str (rate), default "10 Gb/s"
-        Rate of every fibre, in both directions; with several wavelengths, the rate of each. At
-        least 100 b/s.
+        Rate of every fibre, in both directions. With several wavelengths, the rate of each
+        wavelength. At least 100 b/s.
     link_delay : str (time), optional
-        All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre, in
-        one direction. Absent: it follows from `link_length_km`, or is "10 ms"; in the shapes of a
-        data centre, `fat-tree` and `leaf-spine`, "1 us". At most 100000 s.
+        Shapes without lengths of their own: propagation delay of every fibre, in one direction.
+        `nsfnet` and its variants, `martinez` and `custom` have such lengths. Absent: it follows
+        from `link_length_km`; without this "10 ms", with `fat-tree` and `leaf-spine` "1 us". At
+        most 100000 s.
     link_delays : sequence of str (time), optional
-        `path`: propagation delay of each fibre from ingress to egress, where they differ;
-        `core_nodes` + 1 values that take the place of `link_delay`. Each at most 100000 s.
+        `path`: propagation delays of the fibres from ingress to egress, if they differ:
+        `core_nodes` + 1 values in place of `link_delay`. Each at most 100000 s.
     link_length_km : float, optional
-        Where there is a `link_delay`: length of every fibre in km, instead of that. At least 0.
+        In place of `link_delay`: length of every fibre in km. At least 0.
     delay_per_km : str (time), default "5 us"
         Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us". At most
         100000 s.
@@ -759,12 +760,13 @@ class Network(_Section):
         `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
         `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     pods : int, default 4
-        `fat-tree`: pods, an even number from 2 to 28. Each has half as many nodes with hosts and as
-        many above them; there is a core node for each pair of these in a pod. Absent: 4.
+        `fat-tree`: pods, an even number from 2 to 28. Each pod has `pods` / 2 nodes with hosts and
+        `pods` / 2 nodes above them. There are (`pods` / 2)^2 core nodes. Absent: 4.
     leaves : int, default 4
         `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
     spines : int, default 2
-        `leaf-spine`: nodes that join them; with the leaves at most 1000. Absent: 2.
+        `leaf-spine`: nodes that join the leaves; leaves and spines together at most 1000. Absent:
+        2.
     dimensions : sequence of int, optional
         `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
         nodes. Absent: `[4, 4]`.
@@ -776,14 +778,14 @@ class Network(_Section):
     routing : Routing, default "delay"
         All but `path`: the metric that the shortest route minimises. Absent: `delay`.
     routes_per_pair : int, optional
-        All but `path`: routes from each node with hosts to each other, the shortest ones without
-        loops; fewer where there are not as many. Absent: 1, with `ecmp` 16. From 1 to 100.
+        All but `path`: largest number of routes from each node with hosts to each other one: the
+        shortest routes without loops. Absent: 1, with `ecmp` 16. From 1 to 100.
     route_choice : RouteChoice, optional
         All but `path`: which of several routes a burst takes. Absent: `first`; in `fat-tree` and
         `leaf-spine` `ecmp`, without `[ops]`.
     route : sequence of NetworkRoute, optional
-        All but `path`: routes that come before the shortest ones and count among `routes_per_pair`;
-        they are all kept. Each holds for one direction.
+        All but `path`: given routes, each in one direction. They come before the shortest routes
+        and count among `routes_per_pair`; all of them are kept.
     node : sequence of NetworkNode, optional
         `custom`: the nodes.
     link : sequence of NetworkLink, optional
@@ -791,10 +793,10 @@ class Network(_Section):
     file : str, optional
         `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML, JSON
         (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
-        TOML. Its path counts from the scenario's file. When the scenario is loaded, its contents
-        take its place.
+        TOML. Its path is relative to the scenario's file. When the scenario is loaded, the contents
+        replace the file name.
     lengths : FileLengths, optional
-        With `file`: how long a link is that has no length, and an end without coordinates. Absent:
+        With `file`: length of a link without a length and with an end without coordinates. Absent:
         `"placed"`.
     """
 
@@ -824,7 +826,7 @@ class Network(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class NetworkRoute(_Section):
-    """A route that is given, from one node with hosts to another.
+    """A given route, from one node with hosts to another.
 
     Parameters
     ----------
@@ -848,7 +850,7 @@ class NetworkNode(_Section):
     Parameters
     ----------
     name : str
-        Its name, which no other node has.
+        Name of the node; no two nodes have the same name.
     role : NodeRole, default "both"
         Its role.
     """
@@ -874,10 +876,10 @@ class NetworkLink(_Section):
     wavelengths : int, optional
         Data wavelengths. Absent: `network.wavelengths`. From 1 to 1000.
     fibres : int, default 1
-        Parallel fibres, each with `wavelengths` of its own; a burst takes any of them. At most 1000
-        wavelengths in all of them. Absent: 1. From 1 to 1000.
+        Number of parallel fibres, each with `wavelengths`. A burst takes any of them. They have at
+        most 1000 wavelengths together. Absent: 1. From 1 to 1000.
     one_way : bool, default False
-        Whether it leads from `from` to `to` only. Absent: false.
+        Whether the fibre leads only from `from` to `to`. Absent: false.
     """
 
     from_: str
@@ -900,21 +902,21 @@ class Access(_Section):
     delay : str (time), default "10 ms"
         Propagation delay of a link, in one direction. At most 100000 s.
     queue : int, optional
-        Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
-        bound.
+        Packets that may wait for a link behind the packet being sent; further packets are dropped.
+        Absent: no bound.
     queue_bytes : str (size), optional
-        Bytes that may be in a link's queue, including the unsent part of the packet being sent; a
-        packet that would bring it above is dropped. Absent: no such bound. At least 1 B.
+        Bytes that may be in a link's queue, including the unsent part of the packet being sent. A
+        packet that would exceed the bound is dropped. Absent: no such bound. At least 1 B.
     marking : Marks, optional
         Which data packets the senders' links mark. Absent: none.
     loss : LinkLoss, optional
         Losses of the senders' links, in both directions. Absent: only their queues drop packets.
     shared : bool, default False
-        Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
-        network all senders of an edge node one link, and all receivers of one another. Otherwise
-        each flow has links of its own.
+        Whether flows share access links. On a path all flows then share one link a side. In a mesh
+        or a slotted network all senders of an edge node share one link, and all its receivers
+        another. Otherwise each flow has its own links.
     receiver : AccessSide, optional
-        Where the receivers' links differ from the senders'.
+        Fields in which the receivers' links differ from the senders' links.
     """
 
     rate: str | None = None
@@ -929,10 +931,10 @@ class Access(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Marks(_Section):
-    """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it ...
+    """The rule by which a queue marks packets (RFC 3168).
 
-    Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
-    none of other connections.
+    Only packets of connections with `tcp.ecn` or `flows.ecn` are marked. Marking never drops a
+    packet.
 
     Parameters
     ----------
@@ -964,8 +966,8 @@ class LinkLoss(_Section):
     """Losses of an access link among the packets that hosts and edge nodes hand to it, data ...
 
     Losses of an access link among the packets that hosts and edge nodes hand to it, data and ACKs
-    alike. Each link has spells of its own, which both of its directions share. They go on as time
-    does, whether or not anything is sent. A lost packet takes no room on the link.
+    alike. Each link has its own spells, which both its directions share. The spells continue
+    whether or not anything is sent. A lost packet takes no room on the link.
 
     Parameters
     ----------
@@ -979,8 +981,8 @@ class LinkLoss(_Section):
     spells : SpellLengths, default "exponential"
         `outages`: how the lengths of spells are distributed. Absent: "exponential".
     phase : str (time), optional
-        `spells = "periodic"`: when the first down spell begins; before it the link is up. Absent:
-        drawn for each link, every instant of the period equally likely. At most 2000000 s.
+        `spells = "periodic"`: start of the first down spell; before it the link is up. Absent:
+        drawn for each link, uniform over the period. At most 2000000 s.
     mean_good : str (time), optional
         `gilbert-elliott`: mean length of a good spell, exponentially distributed. Needed. Above 0
         s, at most 2000000 s.
@@ -1006,7 +1008,7 @@ class LinkLoss(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class AccessSide(_Section):
-    """The receivers' access links, as far as they differ from the senders'.
+    """Fields in which the receivers' access links differ from the senders' links.
 
     Parameters
     ----------
@@ -1020,10 +1022,11 @@ class AccessSide(_Section):
         Bytes that may be in a link's queue; a packet that would bring it above is dropped. At least
         1 B.
     marking : Marks, optional
-        Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
+        Which data packets the receivers' links mark. Absent: none, even if the senders' links mark
+        packets.
     loss : LinkLoss, optional
         Losses of the receivers' links, in both directions. Absent: only their queues drop packets,
-        whatever the senders' links do.
+        even if the senders' links have losses.
     """
 
     rate: str | None = None
@@ -1060,7 +1063,7 @@ class Wlan(_Section):
         The preamble of each frame.
     rts_threshold : str (size), optional
         Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
-        by an RTS. Absent: none is.
+        by an RTS. Absent: no frame is.
     short_retries : int, default 7
         Tries of a frame that no RTS precedes, and of an RTS. From 1 to 255.
     long_retries : int, default 4
@@ -1070,16 +1073,16 @@ class Wlan(_Section):
     cw_max : int, default 1023
         Largest contention window, at least `cw_min`. At most 32767.
     base_queue : int, optional
-        Packets that may wait at the base station behind the one being sent; more are dropped.
-        Absent: no bound.
+        Packets that may wait at the base station behind the packet being sent; further packets are
+        dropped. Absent: no bound.
     station_queue : int, optional
-        Packets that may wait at a station behind the one being sent; more are dropped. Absent: no
-        bound.
+        Packets that may wait at a station behind the packet being sent; further packets are
+        dropped. Absent: no bound.
     hidden : bool, default False
-        Whether no station hears another one, but the base station all. `shadowing` with `positions`
-        says for itself who hears whom.
+        Whether stations cannot hear each other; the base station hears all of them. With
+        `shadowing` and `positions`, the positions decide which stations hear each other.
     loss : WlanLoss, default "none"
-        How frames are lost that meet no other one.
+        The process that loses frames without a collision.
     probability : float (probability), optional
         `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
         that a packet is lost.
@@ -1097,8 +1100,8 @@ class Wlan(_Section):
     distance_m : float, optional
         `shadowing`: distance of every station from the base station, in m. From 0 to 1e9.
     positions : sequence of tuple[float, float], optional
-        `shadowing`: where each station is, in m from the base station: x and y, in the order of the
-        flows. Stations that are too far from one another are hidden. Each from -1e9 to 1e9.
+        `shadowing`: position of each station: x and y in m from the base station, in the order of
+        the flows. Stations that are too far from one another are hidden. Each from -1e9 to 1e9.
     exponent : float, default 2.0
         `shadowing`: path loss exponent. Absent: 2. From 0 to 10.
     reference_distance_m : float, default 1.0
@@ -1148,22 +1151,21 @@ class Edge(_Section):
     assembly : Assembly, default "none"
         When the queue of arrived packets becomes a burst.
     timer : str (time), optional
-        Assembly time T_b, for `timer` and `hybrid`; it starts with the first packet, and ends
-        before a packet that arrives at the same instant. Above 0 s.
+        Assembly time T_b, for `timer` and `hybrid`. It starts with the first packet. If it ends as
+        a packet arrives, the burst is closed before this packet. Above 0 s.
     burst_timers : sequence of tuple[int, str], optional
-        `timer`, on a `path`: bursts that have a timer of their own, as pairs of the number of the
-        burst, from 1, and its time; numbers rise. So a packet that arrives as `timer` ends, which
-        is a tie, falls into the burst (a longer time) or behind it.
+        `timer`, on a `path`: bursts with their own timer, as pairs of a burst number, from 1, and a
+        time; numbers rise. A longer time puts a packet that arrives exactly as `timer` ends (a tie)
+        into the burst; a shorter time does not.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
         At least 1 B.
     at_most : bool, default False
-        `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
-        bring it above closes it and opens the next one. A packet that is larger is a burst of its
-        own. Queues of ACKs alone keep the rule that `size` states.
+        `size`, `hybrid`, in a mesh: whether `size` is an upper bound. A packet that would exceed it
+        closes the burst and opens the next one. A packet larger than `size` is a burst of its own.
+        Queues of ACKs alone keep the rule of `size`.
     timer_min : str (time), optional
-        Where `size` and `timer` are those of `adaptive`: the shortest time it may come to. Above 0
-        s.
+        `adaptive`: the shortest assembly time; `timer` is the longest one. Above 0 s.
     weight : float, optional
         `adaptive`: weight of the latest burst in the estimate of the load. Above 0, at most 1.
     cwnd_thresholds : sequence of int, optional
@@ -1175,16 +1177,18 @@ class Edge(_Section):
     queues : Queues, default "destination"
         The groups of packets for which a mesh keeps assembly queues.
     burstifiers : int, default 1
-        Assembly queues for each of these; flows are spread over them by number. From 1 to 1000.
+        Number of assembly queues for each group of `queues`; flows are spread over them by number.
+        From 1 to 1000.
     min_size : str (size), optional
-        Bursts that are shorter are padded to this length. At most 1 GB.
+        Shorter bursts are padded to this length. At most 1 GB.
     port : IngressPort, default "fifo"
-        How bursts get from an edge node of a mesh on a fibre.
+        How bursts of an edge node of a mesh get a wavelength of the first fibre.
     marking : Marks, optional
-        In a mesh with `port = "fifo"`: which data packets are marked, by the backlog before their
-        burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
+        In a mesh with `port = "fifo"`: the rule that marks data packets, by the backlog before
+        their burst in this queue: the time until a wavelength is free, times the rate of a
+        wavelength. Absent: none.
     wavelength : FirstWavelength, default "free"
-        On which wavelength a burst sets out; needs `port = "shared"`.
+        The first wavelength of a burst; needs `port = "shared"`.
     class_offsets : sequence of str (time), default []
         Extra offset time of the bursts of each class, from class 0; classes beyond the list have
         none. Each at most 100000 s.
@@ -1192,10 +1196,10 @@ class Edge(_Section):
         On a `path`: time from the end of assembly until the burst may leave. A mesh has
         `signalling.offset`. At most 100000 s.
     spacing : str (time), default "0 s"
-        Time between one packet of a burst and the next as they are handed to the line, where the
-        core stores and forwards; packets that are lost alone count. An edge node needs none; the
-        ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns. At
-        most 100000 s.
+        With a core that stores and forwards: time between handing over one packet of a burst and
+        the next. Packets that were lost alone count too. An edge node needs no such time. The ns-2
+        scripts of the recorded traces delay each packet, and keep the order with 1 ns. At most
+        100000 s.
     notices : NoticeTransport, default "out-of-band"
         How burst ACKs and burst NAKs cross the sender's access link.
     notice_size : str (size), default "40 B"
@@ -1229,7 +1233,7 @@ class Edge(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class EdgeAck(_Section):
-    """Burst assembly in the ACK direction; the fields are those of `[edge]`.
+    """Burst assembly in the ACK direction; the fields have the meaning of `[edge]`.
 
     Parameters
     ----------
@@ -1245,7 +1249,7 @@ class EdgeAck(_Section):
         Whether the ACKs of a mesh enter the queues of the data on the same path, in place of queues
         of their own.
     class_ : int, default 0
-        `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
+        `with_data` and `cwnd-classes`: the class of ACKs, from 0, since ACKs carry no window.
     offset : str (time), default "0 s"
         On a `path`: time from the end of assembly until the burst may leave. At most 100000 s.
     """
@@ -1263,8 +1267,8 @@ class EdgeAck(_Section):
 class Signalling(_Section):
     """The control plane of a burst-switched mesh.
 
-    A header is processed once at each node that schedules its burst: at the ingress and at every
-    node in between, as often as the route has fibres.
+    A header is processed once at each node that schedules its burst, which is every node of the
+    route except the egress.
 
     Parameters
     ----------
@@ -1277,10 +1281,10 @@ class Signalling(_Section):
         1000.
     guard : str (time), optional
         The spare time in the offset time, beyond hops x `processing`. It covers the sending of the
-        header, its waiting, and `switching`. The default is 1 us where that is enough on every
-        route for a header that waits nowhere. Else it is twice what such a header needs, in whole
+        header, its waiting, and `switching`. The default is 1 us if that is enough on every route
+        for a header that waits nowhere. Otherwise it is twice the need of such a header, in whole
         microseconds: `switching`, and the sending of the header on all fibres of the longest route
-        but the last. At most 1000 s.
+        except the last. At most 1000 s.
     offset : str (time), optional
         Offset time of every burst, in place of hops x `processing` + `guard`. At most 1000 s.
     switching : str (time), default "0 s"
@@ -1293,7 +1297,7 @@ class Signalling(_Section):
     rate : str (rate), optional
         Rate of a control channel. Absent: that of a data wavelength. At least 100 b/s.
     requests : int, default 8
-        `two-way`: requests an ingress makes for a burst before it gives the burst up. At least 1.
+        `two-way`: number of requests for a burst before the ingress gives it up. At least 1.
     retry : str (time), default "1 ms"
         `two-way`: time from a refusal to the next request. At most 1000 s.
     """
@@ -1328,11 +1332,11 @@ class Core(_Section):
     conversion_range : int, optional
         `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
     contention : sequence of Resolution, default []
-        Resolutions that a node tries, in this order, for a burst that is blocked; a burst for which
-        all fail is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
-        otherwise the scheduler converts from the start, as far as `conversion` allows.
+        Steps that a node tries, in this order, for a blocked burst. If all fail, the burst is
+        dropped. If `conversion` is listed, a burst keeps its wavelength until this step; otherwise
+        the scheduler converts from the start, as far as `core.conversion` allows.
     injection : Injection, optional
-        Contention that no other burst makes.
+        Random contention without another burst.
     delay_lines : DelayLines, optional
         The fibre delay lines of each node.
     deflection : Deflection, optional
@@ -1357,19 +1361,18 @@ class Core(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Injection(_Section):
-    """Contention that bursts meet at random in addition to that with other bursts, as Shihada ...
+    """Random contention in addition to contention with other bursts, as in Shihada, Zhang and ...
 
-    Contention that bursts meet at random in addition to that with other bursts, as Shihada, Zhang
-    and Ho (2006) insert it. A burst that meets it is blocked whatever is free there, and
-    `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
-    reservation.
+    Random contention in addition to contention with other bursts, as in Shihada, Zhang and Ho
+    (2006). A burst that meets it is blocked even if a wavelength is free, and `core.contention` is
+    tried. Each attempt to send a burst has its own draw. In a mesh, with one-way reservation.
 
     Parameters
     ----------
     data : float (probability), default 0.0
-        Chance that a burst with data meets it. Default: 0.
+        Chance that a burst with data meets injected contention. Default: 0.
     ack : float (probability), default 0.0
-        Chance that a burst of ACKs alone meets it. Default: 0.
+        Chance that a burst of ACKs alone meets injected contention. Default: 0.
     per : InjectedPer, default "burst"
         The unit that the chance refers to.
     """
@@ -1383,17 +1386,17 @@ class Injection(_Section):
 class DelayLines(_Section):
     """The fibre delay lines of a node, a pool that all its outputs share.
 
-    A burst takes the entry of a line for as long as it lasts.
+    A burst occupies the entry of a line for the duration of the burst.
 
     Parameters
     ----------
     delays : sequence of str (time), default []
         Delay of each line of a node. Each above 0 s, at most 100000 s.
     channels : int, default 1
-        Bursts that a line takes in at a time, each on a wavelength of its own. From 1 to 1000.
+        Bursts that may enter a line at a time, each on its own wavelength. From 1 to 1000.
     passes : int, default 1
-        How often a burst may pass a line at a node. Where no wavelength is free behind any one
-        line, it goes round in the shortest one that is free, and asks again. From 1 to 100.
+        How often a burst may pass a line at a node. If no wavelength is free after any line, the
+        burst passes the shortest free line, and asks again. From 1 to 100.
     """
 
     delays: Sequence[str] | None = None
@@ -1408,8 +1411,8 @@ class Deflection(_Section):
     Parameters
     ----------
     hop_limit : int, default 2
-        How many fibres a burst may cross beyond those of its route. The offset time has room for as
-        many more headers. At most 1000.
+        Number of fibres that a burst may cross in addition to its route. The offset time has room
+        for this many further headers. At most 1000.
     """
 
     hop_limit: int | None = None
@@ -1417,18 +1420,18 @@ class Deflection(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Segmentation(_Section):
-    """Segmentation of bursts: the tail of the burst that started earlier is cut off where the ...
+    """Segmentation of bursts.
 
-    Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
-    one begins (Vokkarane and Jue 2003), on the wavelength on which least is cut (2005) of those
-    that leave the new one a packet. Data packets lie in a burst in the order they arrived, ACKs
-    behind them; a packet that is cut is lost.
+    The tail of the burst that started earlier is cut off where the other burst begins (Vokkarane
+    and Jue 2003). The node takes the wavelength with the smallest cut (2005) that leaves the new
+    burst a packet. Data packets lie in a burst in the order of arrival, ACKs behind them. A packet
+    that is cut is lost.
 
     Parameters
     ----------
     trailer : bool, default True
-        Whether a trailer follows a burst that was cut, so that the nodes behind give back what they
-        hold for its tail.
+        Whether a trailer follows a burst that was cut, so that later nodes release the reservation
+        for its tail.
     """
 
     trailer: bool | None = None
@@ -1441,10 +1444,10 @@ class Retransmission(_Section):
     Parameters
     ----------
     attempts : int, default 1
-        How often a burst is sent again. At least 1.
+        How often a burst is retransmitted. At least 1.
     buffer : str (size), optional
-        Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
-        bound.
+        Bytes of copies that an edge node keeps; a burst without room for a copy is not
+        retransmitted. Absent: no bound.
     wait : str (time), default "0 s"
         Time from the arrival of the message at the ingress until the burst is offered again. At
         most 100000 s.
@@ -1469,18 +1472,18 @@ class Ops(_Section):
     slot_size : str (size), default "576 B"
         Length of a slot. One datagram of 576 B fills the default. From 1 B to 1 MB.
     slot_header : str (size), default "0 GB"
-        The part of this that the optical packet needs for itself: header, guard time.
+        The part of a slot that the optical packet itself needs: header, guard time.
     packing : Packing, default "one"
-        How many datagrams a slot carries. One that is longer than a slot travels in several, and is
-        lost if one of them is.
+        How many datagrams a slot carries. A datagram longer than a slot travels in several slots,
+        and is lost if one of these is lost.
     buffer : int, default 20
         Slots that may wait at a node, for all its outputs together. At most 1000000.
     marking : Marks, optional
-        Which data packets a node marks that have to wait, by the slots that wait there, in bytes.
-        Absent: none.
+        The rule by which a node marks data packets that have to wait, by the slots that wait there,
+        in bytes. Absent: none.
     order : Order, default "random"
-        In which order the slots that arrive at a node at once are served: the first for an output
-        leaves, and those that find the buffer full are dropped.
+        The order in which slots that arrive at a node at one time are served. The first slot for an
+        output leaves; slots that find the buffer full are dropped.
     acks : AckWay, default "slotted"
         How ACKs travel.
     unsmoothed : sequence of str, default []
@@ -1508,27 +1511,26 @@ class Ops(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Smoothing(_Section):
-    """Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at ...
+    """Edge smoothing: an edge node has a buffer for each other edge node.
 
-    Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at a rate
-    that it negotiates from time to time with the links of its route.
+    The buffer sends its slots evenly, at a rate that it negotiates with the links of its route.
 
     Parameters
     ----------
     enabled : bool, default True
-        Whether there is any; without, a buffer sends in the next free slot.
+        Whether edge nodes smooth their slots; otherwise a buffer sends in the next free slot.
     weight : float, default 0.8
         Weight of the past in the estimate of the rate, nu of equation (1). At least 0, below 1.
     unit : str (time), default "20 ms"
-        Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms. At most 100000 s.
+        Time between updates of the estimate; Lu and Hunter use 5 ms to 100 ms. At most 100000 s.
     units : int, default 20
         Units from one negotiation to the next. From 1 to 10000.
     min_rate : float, optional
-        The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
-        first negotiation, and regardless of what is left of a link. A buffer that was idle for an
-        interval gives back the rate that it negotiated. Absent: 0.01, or less where more than ten
+        The least rate of a buffer: a share of the slots of a wavelength. A buffer has this rate
+        before its first negotiation, even if a link has no capacity left. A buffer that was idle
+        for an interval gives back its negotiated rate. Absent: 0.01, or less if more than ten
         buffers may share a wavelength. The least rates of all pairs of edge nodes whose routes use
-        a fibre then take at most a tenth of it. From 1e-6 to 1.
+        a fibre then take at most a tenth of the fibre. From 1e-6 to 1.
     phase : Phase, default "drawn"
         When buffers negotiate, within an interval.
     refusal : Refusal, default "keep"
@@ -1546,15 +1548,14 @@ class Smoothing(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Congestion(_Section):
-    """When an output of a switch is congested: a slot that is dropped there is lost by ...
+    """When an output of a switch is congested.
 
-    When an output of a switch is congested: a slot that is dropped there is lost by congestion, and
-    else by contention.
+    A slot that is dropped there is then lost by congestion, otherwise by contention.
 
     Parameters
     ----------
     threshold : float, default 0.9
-        Arrivals, as a share of what the output can carry, from which on it is. Lu and Hunter name
+        The output is congested from this share on: arrivals over its capacity. Lu and Hunter name
         no number. From 0 to 1.
     rtt_max : str (time), default "400 ms"
         The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
@@ -1562,11 +1563,11 @@ class Congestion(_Section):
         At most 100000 s.
     sustained : str (time), default "0 s"
         A loss is congestion only if arrivals have been at `threshold` or above for more than this
-        time, without a break. Each arrival is tested. 0 s: as soon as they are. The second test of
-        Lu and Hunter 2009, section III, has two round trips. At most 100000 s.
+        time, without a break. Each arrival is tested. 0 s: at once. The second test of Lu and
+        Hunter 2009, section III, has two round trips. At most 100000 s.
     loss_window : str (time), default "20 ms"
-        Time over which the loss rate is counted that notifications carry, at least a slot; rounded
-        as `rtt_max` is. Lu and Hunter name no number. At most 100000 s.
+        Time over which the loss rate in notifications is counted, at least a slot; rounded like
+        `rtt_max`. Lu and Hunter name no number. At most 100000 s.
     """
 
     threshold: float | None = None
@@ -1585,19 +1586,20 @@ class Dlcc(_Section):
     Parameters
     ----------
     rate_cut : bool, default True
-        Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
+        Whether the edge subtracts the loss rate from its rate, and negotiates again only when its
+        backlog is smaller.
     reading : Reading, default "recommended"
-        Which loss rate that is, of those that were notified since the last negotiation.
+        Which of the notified loss rates since the last negotiation the edge subtracts.
     share : Share, default "full"
-        How much of the loss rate each buffer takes off.
+        How much of the loss rate each buffer subtracts.
     acks : bool, default True
         Whether the edge writes four ACKs to the sender of a lost segment.
     filter : Filter, default "all"
-        Which ACKs of the receiver are dropped that repeat those of the edge.
+        Which ACKs of the receiver are dropped, among those that repeat the ACKs of the edge.
     guard : Guard, default "copies"
         The rule that keeps ACKs of the edge from acknowledging data that are lost.
     keep : str (time), optional
-        How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
+        Time for which the edge remembers a segment, and its ACKs for it. Absent: twice
         `congestion.rtt_max`, at least 1 s. Above 0 s, at most 100000 s.
     notification : Notification, default "dedicated"
         How notifications travel.
@@ -1605,8 +1607,8 @@ class Dlcc(_Section):
         Time from the drop to the edge, T_1. Absent: the propagation delay of the route in reverse.
         At most 100000 s.
     piggyback_wait : str (time), default "1 ms"
-        `piggybacked`: a notification that no slot took along leaves by itself after this time. At
-        most 100000 s.
+        `piggybacked`: a notification that found no slot leaves alone after this time. At most
+        100000 s.
     """
 
     rate_cut: bool | None = None
@@ -2059,7 +2061,7 @@ class Flow(_Section):
         Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
         congestion control.
     count : int, default 1
-        How many flows are like this one. At least 1.
+        Number of equal flows. At least 1.
     from_ : str, optional
         Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has one
         ingress.
@@ -2069,40 +2071,41 @@ class Flow(_Section):
     class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
-        When the first of them starts. At most 2000000 s.
+        Start of the first flow of the entry. At most 2000000 s.
     stagger : str (time), default "0 s"
-        Time from the start of one of them to the start of the next. At most 100000 s.
+        Time from the start of one flow of the entry to the start of the next. At most 100000 s.
     spread : str (time), default "0 s"
-        Each flow starts later by a time of its own. This time is drawn, uniform below `spread`. So
-        flows that would start together are not in step. At most 100000 s.
+        Each flow starts later by a random time, uniform below `spread`. Flows with one start are
+        then not in step. At most 100000 s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
         Writes of the application at given times, in order; takes the place of `bytes`.
     closes : bool, default True
-        Whether the application closes the connection once all is written. Where all data have left
-        by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
-        once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
-        `"linux"`, and where data never end.
+        Whether the application closes the connection after its last write. If all data have left by
+        then, the FIN is a packet of its own. SACK reports it, so a lost tail is detected at once,
+        as in Linux. False: the connection stays open. Without effect unless `variant` is `"linux"`,
+        and where data never end.
     reverse : Reverse, optional
         Data in the other direction too: both hosts send and receive over one connection, and each
-        segment of one direction carries the ACK of the other. Each connection is two flows in
-        tables and numbers, next to each other.
+        segment of one direction carries the ACK of the other. In tables and numbers each connection
+        is two consecutive flows.
     stack : str, optional
-        Its hosts are a third-party stack, such as `quinn`, not our own TCP. An engine that is built
-        with the crate `burstlab-stacks` knows some.
+        A third-party stack, such as `quinn`, that is the hosts of the flow in place of our own TCP.
+        Engines that are built with the crate `burstlab-stacks` have such stacks.
     congestion_control : str, optional
-        The congestion control of the stack, by its name there, such as `cubic`; absent: the one
-        that the stack uses by itself.
+        Congestion control of the stack, by the stack's name for it, such as `cubic`. Absent: the
+        default of the stack.
     streams : int, default 1
-        Streams over which the application of a stack writes, in each direction that has data: all
-        begin together, and each write is shared out among them evenly. With more streams more data
-        may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
-        one, and more are refused. From 1 to 100.
+        Streams over which the application of a stack writes, in each direction with data. All
+        streams begin together, and each write is divided evenly among them. If a stack bounds the
+        data of each stream, more streams allow more data in flight. TCP has one stream, and more
+        are refused. From 1 to 100.
     ecn : bool, default False
-        Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
-        hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
-        stack finds that out. Needs a queue with `marking`, and a stack that has ECN.
+        Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark packets that
+        its hosts declare ECN-capable, and the stack is notified of the marks. False: the path
+        clears ECN, and the stack detects this. Needs a queue with `marking`, and a stack that has
+        ECN.
     tcp : Tcp, optional
         TCP parameters of this flow, over those of `[tcp]`.
     """
@@ -2134,9 +2137,9 @@ class Write(_Section):
     Parameters
     ----------
     at : str (time)
-        When, counted from the start of the flow. At most 2000000 s.
+        Time of the write, counted from the start of the flow. At most 2000000 s.
     bytes : str (size)
-        How much application data. From 1 B to 1000000 GB.
+        Size of the write, in application data. From 1 B to 1000000 GB.
     """
 
     at: str
@@ -2152,17 +2155,19 @@ class Reverse(_Section):
     Parameters
     ----------
     label : str, optional
-        Name of this direction in tables and figures; absent: that of the flow, and `(back)`.
+        Name of this direction in tables and figures. Absent: the label of the flow, followed by
+        `(back)`.
     start : str (time), default "0 s"
-        When it begins to write, counted from the start of the connection; where it replies, from
-        the arrival of the data that it replies to. At most 2000000 s.
+        Time at which the called host begins to write, counted from the start of the connection.
+        With `reply` it counts from the arrival of the data of the other direction. At most 2000000
+        s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
         Writes of the application at given times after `start`, in order; takes the place of
         `bytes`.
     reply : bool, default False
-        Whether it writes only when all data of the other direction have arrived.
+        Whether the called host writes only after all data of the other direction have arrived.
     """
 
     label: str | None = None
@@ -2177,37 +2182,39 @@ class Live(_Section):
     """A host that runs a program of the machine over a Linux kernel, in a network namespace of ...
 
     A host that runs a program of the machine over a Linux kernel, in a network namespace of its own
-    with one device; `burstlab live` runs such a scenario. Each two of them at different nodes have
-    a flow: its data packets are all packets of one to the other, its ACKs all packets back.
+    with one device; `burstlab live` runs such a scenario. Each two live hosts at different nodes
+    have a flow. Its data packets are all packets from one host to the other, its ACKs all packets
+    back.
 
     Parameters
     ----------
     address : str, default ""
         IP address, of version 4, such as `10.0.0.1`.
     node : str, optional
-        Name of the edge node that it is at; of a path `ingress` or `egress`. Absent: of the first
-        host the first edge node, of every other the last. On a path, hosts at the ingress send
-        data.
+        Name of the host's edge node; on a path `ingress` or `egress`. Absent: the first edge node
+        for the first host, the last edge node for every other host. On a path, hosts at the ingress
+        send data.
     command : sequence of str, optional
-        The program and its arguments; no shell reads them, and `python` is the one that runs
-        Burstlab. Absent: none, the kernel alone answers.
+        The program and its arguments, without a shell; `python` is the Python that runs Burstlab.
+        Absent: no program, only the kernel answers.
     start : str (time), default "0 s"
         When the program starts. At most 2000000 s.
     server : bool, default False
-        Whether the run goes on without it: it is ended once all other programs have ended.
+        Whether the run may end without this program: it is stopped once all other programs have
+        ended.
     environment : sequence of str, optional
         Environment variables of the program, each as `NAME=value`, in addition to those of
         `burstlab`.
     congestion_control : str, optional
-        Congestion control of its connections, as the kernel calls it, such as `bbr`. Absent: that
-        which the kernel uses by itself.
+        Congestion control of its connections, by the kernel's name for it, such as `bbr`. Absent:
+        the default of the kernel.
     sysctls : sequence of str, optional
         Settings of its kernel below `net`, each as `net.NAME=value`, such as `net.ipv4.tcp_sack=0`.
     mtu : str (size), default "1500 B"
         Largest packet of its device. From 576 B to 65535 B.
     grouping : bool, default True
-        Whether the kernel may hand several segments to the device as one. The device sees single
-        ones in both cases, but the kernel may wait to have more.
+        Whether the kernel may hand several segments to the device as one. The device gets single
+        segments in both cases, but with grouping the kernel may wait for more.
     """
 
     address: str | None = None
@@ -2224,7 +2231,7 @@ class Live(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Demand(_Section):
-    """TCP connections that come and go, each to carry one file; needs a mesh.
+    """TCP connections that begin and end during the run, each with one file; needs a mesh.
 
     Each leaves a row in the table `connections`.
 
@@ -2245,7 +2252,8 @@ class Demand(_Section):
         `poisson`: the offered load, in place of `flows_per_second`: the mean application data that
         arrive a second over the rate of the busiest of the links that `load_of` names. Headers and
         retransmissions do not count. The rate of arrivals follows from it and the mean of `size`.
-        Above 1, more arrives than that link carries; a warning says so. Above 0, at most 1000.
+        Above 1, more data arrive than this link can carry; a warning says so. Above 0, at most
+        1000.
     load_of : LoadOf, default "access"
         `load`: of which links the load is a share.
     per : Per, default "node"
@@ -2257,21 +2265,20 @@ class Demand(_Section):
     matrix : sequence of PairWeight, optional
         `matrix`: weight of each pair that has connections.
     senders : int, optional
-        `incast`: connections of a round. They start at as many edge nodes other than the receiver,
-        which are drawn for each round; where there are fewer, each node has one, and those drawn
-        first have another. From 1 to 100000.
+        `incast`: connections of a round. They start at different edge nodes, except the receiver,
+        which are drawn for each round. If there are fewer such nodes than `senders`, the nodes
+        drawn first have further connections. From 1 to 100000.
     receiver : str, optional
         `incast`: name of the edge node where all connections end. Absent: each round draws one.
     every : str (time), optional
-        `incast`, `permutation`: time from one round to the next, the first being at `start`.
+        `incast`, `permutation`: time from one round to the next. The first round is at `start`.
         Absent: there is one round. Above 0 s, at most 100000 s.
     spread : str (time), optional
-        `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
-        by a time of its own. This time is drawn, uniform below `spread`. With a larger value the
-        connections of a round are further out of step. With "0 s" they all begin at one instant,
-        and `run.tie_break` says which is first. Absent: for a round, the time that a full segment
-        takes at `access.rate`. The round then stays together, and no node wins by its number. For a
-        trace, absent means "0 s". At most 100000 s.
+        `incast`, `permutation`, `trace`: each connection begins later than its round or row by a
+        random time, uniform below `spread`. With a larger value the connections of a round are
+        further apart. With "0 s" they all begin at one instant, and `run.tie_break` decides their
+        order. Absent: for a round, the time of a full segment at `access.rate`, which keeps the
+        round together but favours no node by its number; for a trace "0 s". At most 100000 s.
     trace : sequence of tuple[str, str, str, str], optional
         `trace`: the connections, in any order: when each begins, counted from `start`; the names of
         the edge nodes of its sender and its receiver; and how much application data it carries.
@@ -2283,16 +2290,16 @@ class Demand(_Section):
     size : Size, optional
         All but `trace`: how much application data a connection carries.
     closes : bool, default True
-        Whether the application closes each connection once all is written. Where all data have left
-        by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
-        once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+        Whether the application closes each connection after its last write. If all data have left
+        by then, the FIN is a packet of its own. SACK reports it, so a lost tail is detected at
+        once, as in Linux. False: the connection stays open. Without effect unless `variant` is
         `"linux"`.
     class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
         When arrivals begin. At most 2000000 s.
     stop : str (time), optional
-        When arrivals end. Absent, or later than `run.duration`: with that.
+        When arrivals end. Absent, or later than `run.duration`: at `run.duration`.
     tcp : Tcp, optional
         TCP parameters of these flows, over those of `[tcp]`.
     """
@@ -2372,8 +2379,8 @@ class Size(_Section):
     max : str (size), optional
         `bounded-pareto`: the largest size. From 1 B to 1000000 GB.
     shape : float, optional
-        The exponent of the tail, of `pareto` above 1. The smaller, the more of all bytes are in the
-        largest flows. Above 0, at most 100.
+        The exponent of the tail, of `pareto` above 1. The smaller the exponent, the more of all
+        bytes are in the largest flows. Above 0, at most 100.
     sigma : float, optional
         `log-normal`: standard deviation of the natural logarithm. Above 0, at most 5.
     cdf : sequence of tuple[str, float], optional
@@ -2400,15 +2407,15 @@ class Size(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class SizePart(_Section):
-    """A distribution that a share of all sizes comes from; each has exactly its fields, as ...
+    """A part of a mixture: the distribution of a share of all sizes.
 
-    A distribution that a share of all sizes comes from; each has exactly its fields, as `size` has.
+    It has exactly the fields of its distribution.
 
     Parameters
     ----------
     weight : float
-        How many of all sizes come from it: its weight over the sum of the weights of all parts.
-        Above 0, at most 1e12.
+        Weight of the part. Its share of all sizes is its weight over the sum of the weights of all
+        parts. Above 0, at most 1e12.
     distribution : Distribution, default "fixed"
         The distribution; all but `mixture`.
     mean : str (size), optional
@@ -2442,9 +2449,9 @@ class SizePart(_Section):
 class Traffic(_Section):
     """UDP sources.
 
-    On a `path` they share an access link with the flows; their packets leave at the far end of that
-    link: they fill its queue and never enter the optical network. In a mesh their packets are at
-    the edge node as they are sent, and travel to another edge node in bursts or slots.
+    On a `path` they share an access link with the flows. Their packets fill its queue, leave at the
+    far end of the link, and never enter the optical network. In a mesh their packets start at an
+    edge node, without an access link, and travel to another edge node in bursts or slots.
 
     Parameters
     ----------
@@ -2453,27 +2460,27 @@ class Traffic(_Section):
         none of them. No two entries of a list have the same name. Absent: the place among entries
         without a name keys the draws.
     side : Side, default "sender"
-        On a `path`: which access link they load. Absent: the senders'.
+        On a `path`: the access link that the sources load. Absent: the senders'.
     from_ : str, optional
-        In a mesh: name of the edge node where their packets enter. Absent: the first.
+        In a mesh: name of the edge node where the packets enter. Absent: the first.
     to : str, optional
-        In a mesh: name of the edge node where their packets leave. Absent: the last.
+        In a mesh: name of the edge node where the packets leave. Absent: the last.
     class_ : int, default 0
         In a mesh: class of their packets, from 0. At most 999.
     pattern : Pattern, default "cbr"
-        How they send.
+        How the sources send.
     count : int, default 1
-        How many sources are like this one. At least 1.
+        Number of equal sources. At least 1.
     rate : str (rate), default "100 Kb/s"
-        Rate of a source, or session, while it sends. At least 100 b/s.
+        Rate of a source, or of a session, while it sends. At least 100 b/s.
     packet_size : str (size), default "1 KB"
         Size of a packet. From 1 B to 65535 B.
     sessions_per_second : float, optional
         `sessions`: mean number of sessions that a source begins a second. Above 0, at most 1e9.
     on_mean : str (time), default "500 ms"
-        `pareto`: mean time that a source sends. A spell that ends between two packets leaves the
-        rest of the interval to the next spell. `sessions`: mean time that a session lasts. Above 0
-        s, at most 100000 s.
+        `pareto`: mean time that a source sends. If a spell ends between two packets, the rest of
+        the interval continues in the next spell. `sessions`: mean time that a session lasts. Above
+        0 s, at most 100000 s.
     off_mean : str (time), default "500 ms"
         `pareto`: mean time that a source is silent. Above 0 s, at most 100000 s.
     shape : float, default 1.5
@@ -2481,16 +2488,16 @@ class Traffic(_Section):
         2 the sum of many sources, or sessions, is long-range dependent, with Hurst exponent (3 -
         `shape`) / 2. Above 1, at most 100.
     on : str (time), default "200 ms"
-        `periodic`: how long a source sends in each period, carried on from one to the next as with
-        `pareto`. Absent: "200 ms". Above 0 s, at most 100000 s.
+        `periodic`: time for which a source sends in each period. An unfinished interval between
+        packets continues in the next period, as with `pareto`. Absent: "200 ms". Above 0 s, at most
+        100000 s.
     period : str (time), default "10 s"
-        `periodic`: time from the beginning of one such time to that of the next; where in its
-        period a source begins is random, unless `phase` fixes it. Absent: "10 s". Above 0 s, at
-        most 100000 s.
+        `periodic`: length of a period. A source starts at a random point of its period, unless
+        `phase` fixes it. Absent: "10 s". Above 0 s, at most 100000 s.
     period_jitter : float, default 0.0
-        `periodic`: by how much each period differs from `period`, as a share of it: its length is
-        uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
-        `on`. Absent: 0, all are alike. From 0 to 1.
+        `periodic`: largest deviation of a period from `period`, as a share of it. The length is
+        uniform between 1 - `period_jitter` and 1 + `period_jitter` times `period`, but at least
+        `on`. Absent: 0, all periods are equal. From 0 to 1.
     phase : str (time), optional
         `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
         uniform below the time from one packet to the next, so that sources are not in step.
@@ -2540,17 +2547,18 @@ class Bursts(_Section):
     per : Per, default "pair"
         The unit for which the load is counted.
     from_ : str, optional
-        Name of the edge node where they start. Absent: every edge node.
+        Name of the edge node where the bursts start. Absent: every edge node.
     to : str, optional
-        Name of the edge node where they end. Absent: every other edge node alike.
+        Name of the edge node where the bursts end. Absent: every other edge node, all equally
+        likely.
     length : Size, optional
-        Length of a burst; one that would take longer than 10,000 s is cut to that.
+        Length of a burst. A burst longer than 10,000 s is shortened to 10,000 s.
     class_ : int, default 0
         Class of the bursts, from 0. At most 999.
     start : str (time), default "0 s"
         When arrivals begin. At most 2000000 s.
     stop : str (time), optional
-        When arrivals end. Absent: with the run.
+        When arrivals end. Absent: at the end of the run.
     """
 
     name: str | None = None
@@ -2569,8 +2577,8 @@ class Batches(_Section):
     """Background traffic at the edge nodes: batches of packets, which enter the same assembly ...
 
     Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
-    as the packets of flows and leave the network where their burst lands; needs a mesh. However
-    many packets a batch has, it costs next to nothing.
+    as the packets of flows and leave the network where their burst lands; needs a mesh. The cost of
+    a batch is small for any number of packets.
 
     Parameters
     ----------
@@ -2579,28 +2587,28 @@ class Batches(_Section):
         none of them. No two entries of a list have the same name. Absent: the place among entries
         without a name keys the draws.
     from_ : str, optional
-        Name of the edge node where they enter. Absent: every edge node.
+        Name of the edge node where the batches enter. Absent: every edge node.
     to : str, optional
-        Name of the edge node where they leave. Absent: every other edge node, each with batches of
-        its own.
+        Name of the edge node where the batches leave. Absent: every other edge node, each with
+        batches of its own.
     batches_per_second : float, default 10000.0
-        Mean number of batches a second from each of these nodes to each other. The times between
-        batches are exponentially distributed. From 1e-9 to 1e9.
+        Mean number of batches a second from each of the `from` nodes to each of the `to` nodes. The
+        times between batches are exponentially distributed. From 1e-9 to 1e9.
     size : Size, optional
-        Size of a batch, all its packets together; one above 1 GB is cut to that.
+        Size of a batch, all its packets together. A batch above 1 GB is shortened to 1 GB.
     hurst_arrivals : float, default 0.5
         Hurst exponent of the times between batches. At 0.5 they are independent, and batches a
         Poisson process; above, they are long-range dependent. From 0.5 to 0.98.
     hurst_sizes : float, default 0.5
         Hurst exponent of the sizes. At 0.5 they are independent. From 0.5 to 0.98.
     packet_size : str (size), default "1500 B"
-        Size of the packets of a batch; the last one has the rest. From 1 B to 1 MB.
+        Size of the packets of a batch. The last packet has the rest of the batch. From 1 B to 1 MB.
     class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
         When batches begin. At most 2000000 s.
     stop : str (time), optional
-        When they end. Absent: with the run.
+        When batches end. Absent: at the end of the run.
     """
 
     name: str | None = None
@@ -2620,27 +2628,27 @@ class Batches(_Section):
 class Failure(_Section):
     """A fibre or a node that goes down and comes back, in a mesh of bursts.
 
-    Bursts that are on a fibre as it goes down are lost, and so are those whose turn on it comes
-    while it is down; a node that finds its own fibre down deflects or sends again, where
-    `core.contention` lists that. All of these losses have the cause `failure`.
+    Bursts on the fibre when it goes down are lost, and so are bursts with a reservation of it while
+    it is down. A node that finds its own fibre down tries deflection or retransmission, if
+    `core.contention` lists them. All of these losses have the cause `failure`.
 
     Parameters
     ----------
     link : tuple[str, str], optional
         The names of two nodes: the fibre between them goes down, in both directions.
     node : str, optional
-        Name of a node: all fibres go down that begin or end there. Its hosts go on, and their
+        Name of a node: all fibres that begin or end there go down. Its hosts continue, and their
         packets are lost at the first fibre.
     one_way : bool, default False
-        Whether of `link` only the direction from the first node to the second goes down.
+        Whether only the direction of `link` from the first node to the second goes down.
     down : str (time), default "0 s"
-        When it goes down. At most 2000000 s.
+        Time at which the fibre or node goes down. At most 2000000 s.
     up : str (time), optional
-        When it comes back. Absent: never. At most 2000000 s.
+        Time at which the fibre or node comes back. Absent: never. At most 2000000 s.
     reroute : str (time), optional
-        How long after each of the two the routes follow: those of bursts that set out from then on,
-        and the detours of deflection. Two nodes that no path joins keep their routes. Absent: the
-        routes stay. At most 2000000 s.
+        Time after `down` and after `up` at which routes change, for bursts that start from then on
+        and for the detours of deflection. Two nodes that no path joins keep their routes. Absent:
+        routes do not change. At most 2000000 s.
     """
 
     link: tuple[str, str] | None = None
@@ -2671,17 +2679,17 @@ class Loss(_Section):
 class LossRule(_Section):
     """Which bursts of one direction are lost.
 
-    Bursts are numbered from 1 as they are closed; a burst's fate depends on the seed, the
-    replication and its number alone, or, with spells on a clock, on when it is closed. Spells on a
-    clock go on as time does, whether or not anything is sent.
+    Bursts are numbered from 1 in the order of closing. The fate of a burst depends only on the
+    seed, the replication and its number, or, with spells on a clock, on the time of its closing.
+    Spells on a clock continue whether or not anything is sent.
 
     Parameters
     ----------
     process : LossKind, default "none"
         The process that picks the bursts.
     node : int, default 1
-        Where they are lost: 0 at the ingress edge before they leave it, 1 at the first core node,
-        and so on. Absent: 1.
+        Node where bursts are lost: 0 is the ingress edge, before the burst leaves; 1 is the first
+        core node, and so on. Absent: 1.
     probability : float (probability), optional
         `bernoulli`: chance that a burst is lost.
     n : int, optional
@@ -2692,14 +2700,14 @@ class LossRule(_Section):
     mean_up : str (time), optional
         `outages`: mean length of an up spell. Needed. Above 0 s, at most 2000000 s.
     mean_down : str (time), optional
-        `outages`: mean length of a down spell: every burst that is closed in one is lost. Of a
-        steady stream a share `mean_down` / (`mean_up` + `mean_down`) is lost. Needed. Above 0 s, at
-        most 2000000 s.
+        `outages`: mean length of a down spell: every burst that is closed in one is lost. A steady
+        stream loses the share `mean_down` / (`mean_up` + `mean_down`). Needed. Above 0 s, at most
+        2000000 s.
     spells : SpellLengths, default "exponential"
         `outages`: how the lengths of spells are distributed. Absent: "exponential".
     phase : str (time), optional
-        `spells = "periodic"`: when the first down spell begins; before it all is up. Absent: drawn,
-        every instant of the period equally likely. At most 2000000 s.
+        `spells = "periodic"`: start of the first down spell; before it no burst is lost. Absent:
+        drawn, uniform over the period. At most 2000000 s.
     mean_good : str (time), optional
         `gilbert-elliott` on a clock, in place of `good_to_bad`: mean length of a good spell,
         exponentially distributed. Such spells are in equilibrium from time 0 on. Above 0 s, at most
@@ -2708,8 +2716,8 @@ class LossRule(_Section):
         `gilbert-elliott` on a clock, in place of `bad_to_good`: mean length of a bad spell,
         exponentially distributed. Above 0 s, at most 2000000 s.
     good_to_bad : float (probability), optional
-        `gilbert-elliott`: chance to turn from good to bad before a burst. Its spells are counted in
-        bursts: one that nobody sends into does not end.
+        `gilbert-elliott`: chance to turn from good to bad before a burst. Spells then count in
+        bursts, and do not end while no burst is sent.
     bad_to_good : float (probability), optional
         `gilbert-elliott`: chance to turn from bad to good before a burst.
     loss_good : float (probability), default 0.0
@@ -2724,9 +2732,9 @@ class LossRule(_Section):
         `script`: single packets that are lost as they reach the ingress edge: sequence number and
         which of its transmissions (1: the first).
     departures : sequence of int, optional
-        `script`: single packets that are lost as they leave their host, before they take room on
-        the access link: which packet of the flow, from 1, in the order of sending; those of the
-        handshake and those sent again count. Each at least 1.
+        `script`: single packets that are lost when they leave their host, before they take room on
+        the access link. Numbers are in the order of sending, from 1, and count packets of the
+        handshake and retransmissions too. Each at least 1.
     flow : int, default 0
         `script`: number of the flow, from 0, whose packets `carrying`, `packets` and `departures`
         name. Absent: 0.
@@ -2756,25 +2764,23 @@ class LossRule(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Surgery(_Section):
-    """An operation on a burst of the run, or on all of them.
+    """An operation on a burst of the run, or on all bursts.
 
-    All else in the run is as it would be without it: a draw is keyed by its own number, and an
-    operated burst takes nothing of what other bursts have. Numbers are those of one seed,
-    replication and version. With `run.tie_break` = `random` the ties behind an operated burst are
-    drawn anew.
+    Everything else is as without the operation: draws are keyed, and an operated burst takes no
+    resource from other bursts. Burst numbers hold for one seed, replication and version. With
+    `run.tie_break` = `random` the ties after an operated burst are drawn again.
 
     Parameters
     ----------
     burst : int, optional
-        Number of the burst, as the tables `bursts` and `packets` have it; of a slotted network,
-        that of the optical packet. Absent: every burst. At least 1.
+        Number of the burst in the tables `bursts` and `packets`; in a slotted network, number of
+        the optical packet. Absent: every burst. At least 1.
     direction : Direction, default "data"
-        On a `path`, where bursts of each direction are numbered by themselves: the direction.
-        Absent: `data`.
+        On a `path`, where each direction has its own burst numbers: the direction. Absent: `data`.
     operation : Operation, default "spare"
         The operation.
     delay : str (time), optional
-        `delay`: by how much later it lands. Above 0 s, at most 100000 s.
+        `delay`: the delay of the landing. Above 0 s, at most 100000 s.
     """
 
     burst: int | None = None
@@ -2790,40 +2796,38 @@ class Run(_Section):
     Parameters
     ----------
     duration : str (time), default "10 s"
-        Simulated time; the run ends earlier when every finite flow is done, or with `bursts`, and
-        later with `drain`. Above 0 s, at most 2000000 s.
+        Simulated time. The run ends earlier if all flows are finite and done, or with `bursts`. It
+        ends later with `drain`. Above 0 s, at most 2000000 s.
     warmup : str (time), default "0 s"
-        Rates are measured from here to `duration`, which is longer.
+        Rates are measured from this time on, up to `duration`, which is later.
     drain : str (time), optional
-        After `duration` no connection of `demand` and no flow begins. The run goes on until all
-        finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
-        `duration` up to 2e6 s. Completion times are then those of all transfers that began. Without
-        it, or where it is too short, transfers that are unfinished at the end are censored. All
-        other sources go on sending, so that these transfers meet the same load. Counters, counts of
-        flows, completion times and traces are of the whole run. All other results end at
-        `duration`, as without it: rates, and those of the network and of cells. Absent: the run
-        ends at `duration`.
+        After `duration` no connection of `demand` and no flow begins. The run continues until all
+        finite transfers are acknowledged, for at most this time. Not with `bursts`; `duration` and
+        drain are together at most 2e6 s. Completion times then include all transfers that began. If
+        the drain is absent or too short, transfers that are unfinished at the end are censored. All
+        other sources continue, so these transfers meet the same background load. Counters, counts
+        of flows, completion times and traces cover the whole run. Rates and the results of the
+        network and of cells end at `duration`. Absent: the run ends at `duration`.
     bursts : int, optional
         End when this many data bursts have been closed. At least 1.
     sample : str (time), optional
-        Records this often how many connections of `demand` are open at each edge node, in the table
-        `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+        Interval at which the table `samples` records the open connections of `demand` at each edge
+        node, at most 10,000,000 times; needs a mesh. Absent: no samples.
     occupancy : str (time), optional
-        Records this often the backlog of each assembly queue and of each fibre, and how long each
-        wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
-        10,000,000 times; needs a mesh of bursts. Absent: not at all.
+        Interval at which the tables `queues`, `ports` and `wavelengths` record the backlog of each
+        assembly queue and fibre, and the reserved time of each wavelength, at most 10,000,000
+        times; needs a mesh of bursts. Absent: no records.
     tie_break : TieBreak, default "fixed"
-        Which of several events of one instant comes first, among timers and then among arrivals.
-        `random` shows whether a result depends on ties.
+        The order of events of one instant, among timers and then among arrivals. `random` shows
+        whether a result depends on ties.
     seed : int, default 1
         Seed of all randomness. At most 9223372036854775807.
     replications : int, default 1
         Independent repetitions. From 1 to 1000000.
     max_memory : str (size), optional
-        The memory that a run may take, together with all runs at the same time. A scenario that is
-        bound to need more is refused before it runs. A run that comes to need more is stopped, and
-        its records are kept. A larger value changes no number. Absent: half of the memory of the
-        machine. At least 1 MB.
+        The memory that all simultaneous runs may use together. A scenario that certainly needs more
+        is refused before it runs. A run that exceeds it is stopped, and its records are kept. A
+        larger value changes no number. Absent: half of the memory of the machine. At least 1 MB.
     """
 
     duration: str | None = None

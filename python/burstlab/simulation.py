@@ -107,7 +107,7 @@ def announcements(resolved: Document) -> list[str]:
     Raises
     ------
     ScenarioError
-        If it is bound to need more memory than it may take.
+        If the run certainly needs more than the allowed memory.
     """
     return heard(lambda _: _needs(resolved, _core.Monitor(memory_allowed(resolved))))[2]
 
@@ -217,7 +217,7 @@ def run(
         Wall time from one checkpoint to the next, such as ``"60 s"``, the default.
     resume
         Continue from the files in `checkpoint`, however that run ended. Replications without a
-        file start at the beginning. All numbers are those of an uninterrupted run.
+        file start at the beginning. All numbers equal the numbers of an uninterrupted run.
     allow_code
         Execute Python classes whose text is stored in the scenario, as in that of a result, and
         classes that came in a file with a result or a study. Read them before. Class files that
@@ -242,7 +242,7 @@ def run(
         If the run takes more memory than ``run.max_memory``; ``result`` of the error, and the
         directory, hold the numbers until then.
     EngineError
-        If the engine fails, by a fault of its own; it holds the same.
+        If the engine fails because of a bug; it holds the same.
     Interrupted
         On Ctrl-C (a `KeyboardInterrupt`); it holds the same.
     """

@@ -41,7 +41,8 @@ def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[lis
     Raises
     ------
     ScenarioError
-        If the file cannot be read or is no such table; the error names the file and the line.
+        If the file cannot be read or holds no points of sizes; the error names the file and the
+        line.
     """
     where = Path(path)
     text = decoded(reader(where), where)

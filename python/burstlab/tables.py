@@ -79,7 +79,7 @@ def to_trace(trace: Iterable[str] | str, resolved: Mapping[str, Any]) -> list[st
             raise unknown("table to trace", name, known)
     if DATAGRAMS in asked and not any(flow.get("stack") for flow in resolved.get("flows", ())):
         raise InputError(
-            "datagrams are of third-party hosts, and this scenario has none\n"
+            "only third-party hosts record datagrams, and this scenario has none\n"
             "  fix: leave out the trace of datagrams, or give a flow a stack"
         )
     return [name for name in known if name in asked]
@@ -388,7 +388,7 @@ class Table:
 
 
 class NoColumn(InputError, KeyError):
-    """A table has no such column; the message lists the columns of the table."""
+    """The table does not have this column; the message lists the columns of the table."""
 
     __str__ = InputError.__str__
 
@@ -479,7 +479,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def join(tables: Sequence[Table]) -> Table:
-    """Put tables one below the other; a table that lacks a column has missing values in it."""
+    """Append tables; a table that lacks a column has missing values in it."""
     from burstlab.storage.columnar.column import joined, missing
 
     read = [table.read() for table in tables]

@@ -22,11 +22,11 @@ class TieDifference:
     Attributes
     ----------
     path
-        Its place in the summary, such as ``flows[0].goodput_bps``.
+        Path of the number in the summary, such as ``flows[0].goodput_bps``.
     fixed
         Its mean over the replications with ties in their fixed order; None if it has no value.
     drawn
-        The same with ties in a drawn order.
+        Mean with ties in a random order.
     """
 
     path: str
@@ -62,7 +62,7 @@ def compare_ties(
 ) -> list[TieDifference]:
     """Run a scenario twice, with ties in a fixed order and in a random one, and compare.
 
-    All other draws are the same. If no number differs, none depends on the order of simultaneous
+    All other draws are equal. If no number differs, no number depends on the order of simultaneous
     events. Frames on the air and slots of ``[ops]`` keep their order in both runs.
 
     Parameters

@@ -68,7 +68,7 @@ def timer_ties(resolved: Mapping[str, Any]) -> list[TimerTie]:
     Returns
     -------
     list of TimerTie
-        One for each timer, size of packets and rate; none where bursts are not closed by a timer.
+        One for each timer, size of packets and rate; empty if no timer closes bursts.
     """
     edge, access = resolved.get("edge") or {}, resolved.get("access") or {}
     if "rate" not in access:

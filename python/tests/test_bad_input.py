@@ -193,7 +193,7 @@ def test_a_study_in_place_of_a_result_is_refused_with_a_fix(burstlab, tmp_path, 
     where = str(tmp_path / "study")
     answer = burstlab(*(where if word == "DIR" else word for word in words))
     assert answer.status == 2
-    assert f"{where}: a study, and the result of a run is needed" in answer.err
+    assert f"{where}: is a study, not the result of a run" in answer.err
     answer = burstlab("run", where)
     assert answer.status == 2
     assert f"fix: burstlab run {where} --point 0" in answer.err
@@ -229,7 +229,7 @@ def test_a_summary_that_was_changed_is_refused_by_the_path_of_the_change(tmp_pat
     place[path[-1]] = value
     summary.write_text(json.dumps(document))
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
-    with pytest.raises(InputError, match=rf"{re.escape(where)} is not what a run writes"):
+    with pytest.raises(InputError, match=rf"{re.escape(where)} differs from what a run writes"):
         bl.read(tmp_path / "run")
 
 

@@ -157,7 +157,7 @@ def test_what_is_asked_wrong_is_refused(small, tmp_path, burstlab):
     for more in ([], ["--force"]):
         answer = burstlab("dataset", "small/grid", "--out", tmp_path / "kept", *more)
         assert answer.status == 2
-        assert "holds something already" in answer.err
+        assert "the directory is not empty" in answer.err
     assert burstlab("dataset", "small/grid", "--prices", 0, "--out", tmp_path / "set").status == 0
     assert burstlab("dataset", "small/grid", "--prices", 0, "--out", tmp_path / "set").status == 2
     again = burstlab("dataset", "small/grid", "--prices", 0, "--out", tmp_path / "set", "--force")

@@ -96,5 +96,5 @@ def test_the_page_of_a_mesh_in_which_no_burst_was_sent_is_drawn(tmp_path, name):
 
 def test_a_figure_of_no_burst_says_what_is_missing(tmp_path):
     result = bl.run(QUIET["mesh"], trace=("bursts",), out=tmp_path / "out")
-    with pytest.raises(bl.InputError, match="no burst crossed a fibre\n  fix: a longer run"):
+    with pytest.raises(bl.InputError, match="no burst crossed a fibre\n  fix: make a longer run"):
         result.plot.occupancy()

@@ -291,5 +291,5 @@ def test_datagrams_of_our_own_hosts_are_refused(burstlab, root, tmp_path):
         "run", root / "examples/one_burst.toml", "--trace", "datagrams", "--out", tmp_path / "out"
     )
     assert answer.status == 2
-    assert "datagrams are of third-party hosts" in answer.err
+    assert "only third-party hosts record datagrams" in answer.err
     assert "\n  fix: leave out the trace of datagrams" in answer.err

@@ -141,7 +141,7 @@ def test_what_is_missing_is_said(burstlab, tmp_path, monkeypatch):
         assert "kernel" in answer.err
         assert "fix: " in answer.err
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert "root alone may" in burstlab("live", path, "--clock", "wall").err
+    assert "only root may do" in burstlab("live", path, "--clock", "wall").err
     # Root has the wall clock too, and is not given it unasked.
     for user in (1000, 0):
         monkeypatch.setattr(os, "geteuid", lambda user=user: user)
@@ -355,7 +355,7 @@ def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code,
     assert "fix: " in answer.err
     assert kernels_below(tmp_path) == [], "no process is left"
     assert [one.name for one in out.iterdir() if one.name.startswith(".live")] == []
-    assert (out / "live").is_dir(), "what was recorded is kept"
+    assert (out / "live").is_dir(), "the recorded events are kept"
 
 
 @pytest.mark.slow

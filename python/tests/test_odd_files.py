@@ -60,14 +60,16 @@ def test_a_pipe_in_place_of_a_file_is_refused(tmp_path, burstlab, small):
         ]
         for command in commands:
             answer = burstlab(*command)
-            assert answer.status == 2 and "it is no file" in answer.err, answer.err
+            assert answer.status == 2 and "it is a pipe, a socket or a device" in answer.err, (
+                answer.err
+            )
         assert burstlab("results", out, "--verify").status == 1
         (out / name).unlink()
         (tmp_path / name).rename(out / name)
     os.mkfifo(tmp_path / "net.toml")
     custom = tmp_path / "custom.toml"
     custom.write_text('[network]\ntopology = "custom"\nfile = "net.toml"\n')
-    assert "it is no file" in burstlab("run", custom).err
+    assert "it is a pipe, a socket or a device" in burstlab("run", custom).err
     (out / "summary.json").unlink()
     os.mkfifo(out / "summary.json")
     assert burstlab("results", out).status == 2

@@ -181,7 +181,7 @@ def test_a_result_of_an_earlier_version_is_told(older, burstlab):
 def test_a_table_without_marks_is_refused(older):
     file = older / "cwnd.parquet"
     pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
-    with pytest.raises(bl.InputError, match=r"cwnd\.parquet: does not say of which run it is"):
+    with pytest.raises(bl.InputError, match=r"cwnd\.parquet: does not name its run"):
         bl.read(older)
 
 
@@ -191,7 +191,7 @@ def test_a_result_in_hand_does_not_read_tables_of_the_next(older):
     table = before.cwnd
     bl.run(SHORT, seed=2, trace=TRACES, out=older, force=True)
     for read in (lambda: before.packets.to_arrow(), lambda: table["cwnd"], lambda: len(table)):
-        with pytest.raises(bl.InputError, match="since the result was read"):
+        with pytest.raises(bl.InputError, match="after the result was read"):
             read()
 
 
@@ -317,9 +317,9 @@ def test_exports_are_refused_and_replaced(older, burstlab, tmp_path):
         assert burstlab(*words).status == 0
         answer = burstlab(*words)
         assert (answer.status, answer.out) == (2, "")
-        assert "is there already\n  fix: give another --out, or replace it (--force" in answer.err
+        assert "exists already\n  fix: give another --out, or replace it (--force" in answer.err
         assert burstlab(*words, "--force").status == 0
-    with pytest.raises(bl.InputError, match="is there already"):
+    with pytest.raises(bl.InputError, match="exists already"):
         bl.read(older).export("qlog", tmp_path / "x.qlog")
 
 
@@ -350,13 +350,13 @@ def test_a_study_overwrites_nothing_that_is_of_none(tmp_path, burstlab):
     plan = tmp_path / "plan.toml"
     plan.write_text('[scenario.run]\nduration = "1 s"\n')
     answer = burstlab("study", plan, "--out", tmp_path)
-    assert (answer.status, f"{plan}: is of no study" in answer.err) == (2, True)
+    assert (answer.status, f"{plan}: is not part of a study" in answer.err) == (2, True)
     assert plan.read_text() == '[scenario.run]\nduration = "1 s"\n'
     out = tmp_path / "out"
     out.mkdir()
     (out / "report.html").write_text("mine")
     answer = burstlab("study", plan, "--out", out)
-    assert (answer.status, "report.html: is of no study" in answer.err) == (2, True)
+    assert (answer.status, "report.html: is not part of a study" in answer.err) == (2, True)
 
 
 def test_a_study_reads_no_runs_of_another(tmp_path, burstlab):
@@ -429,5 +429,8 @@ def test_a_reproduction_keeps_what_earlier_calls_wrote(tmp_path, burstlab):
 def test_a_reproduction_overwrites_no_report_of_something_else(tmp_path, burstlab):
     (tmp_path / "report.html").write_text("mine")
     answer = burstlab("reproduce", "yu2004/fig2a", "--out", tmp_path)
-    assert (answer.status, "report.html: is of no reproduction" in answer.err) == (2, True)
+    assert (answer.status, "report.html: does not belong to a reproduction" in answer.err) == (
+        2,
+        True,
+    )
     assert (tmp_path / "report.html").read_text() == "mine"

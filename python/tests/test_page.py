@@ -633,7 +633,7 @@ def test_a_port_that_is_none_is_an_error(burstlab, path, port):
 def test_a_point_of_what_is_no_study_is_an_error(burstlab, path):
     answer = burstlab("view", path, "--point", 1, "--no-open")
     assert answer.status == 2
-    assert "--point is of a study" in answer.err
+    assert "--point works only with a study" in answer.err
 
 
 def test_a_directory_without_a_result_is_an_error(burstlab, tmp_path):
@@ -641,7 +641,7 @@ def test_a_directory_without_a_result_is_an_error(burstlab, tmp_path):
         answer = burstlab("view", where, "--no-open")
         assert answer.status == 2
         assert why in answer.err
-        assert "fix: give what burstlab run --out wrote" in answer.err
+        assert "fix: give a directory that burstlab run --out wrote" in answer.err
 
 
 def test_a_result_without_bursts_says_how_to_record_them(burstlab, tmp_path):

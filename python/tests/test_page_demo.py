@@ -53,14 +53,14 @@ def test_a_scenario_is_run_and_shown(root):
     ("tokens", "shown"),
     [
         (["none.toml"], "none.toml"),
-        (["RESULT", "--set", "tcp.window=4"], "--set is of a scenario"),
+        (["RESULT", "--set", "tcp.window=4"], "--set works only with a scenario"),
         (["SCENARIO", "--set", "tcp.window=none"], "tcp.window"),
-        (["SCENARIO", "--point", "1"], "--point is of a study"),
+        (["SCENARIO", "--point", "1"], "--point works only with a study"),
         (["SCENARIO", "--replication", "-1"], "--replication -1"),
         (["SCENARIO", "--token", "short"], "16 to 128 letters"),
         (["SCENARIO", "--token", "x/../../../etc/passwd"], "16 to 128 letters"),
-        (["SCENARIO", "--force"], "--force is of --export"),
-        (["SCENARIO", "--export", "."], "is there already"),
+        (["SCENARIO", "--force"], "--force works only with --export"),
+        (["SCENARIO", "--export", "."], "exists already"),
         (["SCENARIO", "--export", "result/summary.json/page.html"], "cannot be written"),
     ],
 )
@@ -304,7 +304,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(burstlab, root, tmp_path):
     scenario = root / "examples" / "one_burst.toml"
     assert burstlab("view", scenario, "--export", file).status == 0
     again = burstlab("view", scenario, "--export", file)
-    assert (again.status, "is there already" in again.err) == (2, True)
+    assert (again.status, "exists already" in again.err) == (2, True)
     assert burstlab("view", scenario, "--export", file, "--force").status == 0
 
 

@@ -158,6 +158,6 @@ def test_a_study_of_another_build_is_refused(study, tmp_path, burstlab):
     sums.note_sums(other, {"runs.parquet": sums.sum_of(other / "runs.parquet")})
     answer = burstlab("view", other, "--no-open")
     assert answer.status == 2
-    assert "a run again is another than the stored one" in answer.err
+    assert "the repeated run is not the stored one" in answer.err
     answer = burstlab("view", study, "--point", 7, "--no-open")
     assert (answer.status, "use 0 to 1" in answer.err) == (2, True)

@@ -146,7 +146,7 @@ def test_a_sweep_takes_the_names_of_metrics_of_studies():
 def test_a_sweep_of_what_a_replication_cannot_tell_is_refused():
     cell = {"loss": "residual", "probability": 1.0}
     run = bl.run({"wlan": [cell], "access": {"rate": "10 Mb/s"}, "run": {"duration": "2 s"}})
-    with pytest.raises(bl.InputError, match="a replication has none to tell"):
+    with pytest.raises(bl.InputError, match="a replication has no such value"):
         plot.sweep_curves([run], "tcp.window", "wlan.receiver.down.wait_s")
 
 
@@ -175,7 +175,7 @@ def test_every_figure_is_drawn(one_burst, mesh, tmp_path):
         assert f">{word}</text>" in svg
     assert plot.write(charts["mesh"], tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
     assert plot.write(charts["mesh"], tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(bl.InputError, match=r"no picture is called so"):
+    with pytest.raises(bl.InputError, match=r"the ending is no picture format"):
         plot.write(charts["mesh"], tmp_path / "x.gif")
     assert specification(charts["sequence"])["config"]["font"] == theme.FONT
 
@@ -198,15 +198,15 @@ def test_the_command_draws_each_kind(burstlab, one_burst, tmp_path):
     ("tokens", "said"),
     [
         (["sequence", "--flow", "1"], "there is no such flow"),
-        (["sequence", "--start", "20 s"], "sends nothing then"),
-        (["window", "--start", "20 s"], "nothing happens to flow 0 then"),
+        (["sequence", "--start", "20 s"], "sends nothing in this time"),
+        (["window", "--start", "20 s"], "nothing happens to flow 0 in this time"),
         (["window", "--end", "4"], '"4"'),
         (["occupancy", "--fibre", "1-2"], "a path has one fibre in each direction"),
         (["occupancy", "--fibre", "x"], "is no fibre"),
         (["bursts", "--flow", "0"], "--flow is of sequence and window"),
         (["sweep"], "a sweep needs a parameter"),
         (["sweep", "--x", "tcp.window"], "holds no directories of results"),
-        (["bursts", "--out", "x.gif"], "no picture is called so"),
+        (["bursts", "--out", "x.gif"], "the ending is no picture format"),
         (["picture"], "Choose from"),
     ],
 )

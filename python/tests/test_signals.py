@@ -120,7 +120,7 @@ def test_a_run_keeps_what_is_done(tmp_path, one, status):
         ended, work_s = _ended(process, one, 1.5)
     said = (tmp_path / "said").read_text()
     assert (ended, "Traceback" in said) == (status, False), said
-    assert "interrupted: the numbers are those of what was done" in said
+    assert "interrupted: the numbers cover only the part that was done" in said
     assert work_s < SOON_S
     assert (tmp_path / "out" / "summary.json").is_file()
 

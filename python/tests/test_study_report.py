@@ -259,7 +259,7 @@ def test_a_point_that_is_not_done_is_refused(tmp_path, monkeypatch):
         bl.study(COMPARED, out=tmp_path / "out", jobs=1, progress=stop)
     study = bl.read_study(tmp_path / "out")
     assert not (tmp_path / "out/report.html").exists()
-    with pytest.raises(InputError, match="not done"):
+    with pytest.raises(InputError, match="not finished"):
         study.scenario(5, "reno")
 
 

@@ -280,7 +280,9 @@ def test_the_bursts_of_one_flow_have_the_prices_that_they_have_among_all():
     sample = bl.blame(MESH, flow=flow, sample=1)
     assert sample.sampled and sample.lost == len(expected)
     assert sample.prices.to_pylist()[0] in expected
-    with pytest.raises(InputError, match=r"flow = 1000000: (.|\n)*fix: a flow that lost some"):
+    with pytest.raises(
+        InputError, match=r"flow = 1000000: (.|\n)*fix: choose a flow that lost some"
+    ):
         bl.blame(MESH, flow=1_000_000)
 
 
@@ -359,7 +361,7 @@ def test_commands_ask_and_answer(burstlab, tmp_path):
     text = burstlab("blame", result, "--flow", flow, "--top", "2")
     assert text.status == 0 and f"with packets of flow {flow}, all priced" in text.out
     text = burstlab("blame", result, "--flow", "1000000")
-    assert text.status == 2 and "fix: a flow that lost some" in text.err
+    assert text.status == 2 and "fix: choose a flow that lost some" in text.err
 
 
 @pytest.mark.parametrize(
@@ -368,10 +370,10 @@ def test_commands_ask_and_answer(burstlab, tmp_path):
         (["--spare", "99999999"], "there is no such burst"),
         (["--spare", "x"], "not the number of a burst"),
         (["--spare", "0"], "not the number of a burst"),
-        ([], "no burst is operated on"),
+        ([], "no burst is named"),
         (["--delay", "7"], "not a burst and a time"),
         (["--delay", "7=2 parsecs"], "--delay"),
-        (["--delay", "7=0 s"], "late by more than 0"),
+        (["--delay", "7=0 s"], "the delay must be above 0"),
         (["--spare", "ack:7"], "surgery[0].direction"),
         (["--spare", "7", "--until", "soon"], "--until"),
         (["--spare", "7", "--replication", "4"], "--replication 4"),

@@ -64,7 +64,7 @@ def test_what_a_zoo_file_leaves_out_is_assumed_and_said(tmp_path):
         "placed between their neighbours: between",
         "B to leaf",
         "left out: alone",
-        "lead to where they begin are left out: A",
+        "from a node to itself are left out: A",
     ):
         assert words in said, said
 

@@ -568,7 +568,10 @@ def test_finished_prices_of_another_question_are_not_resumed(given, made, tmp_pa
     before = seen(directory)
     line = "blame RESULT --sample 3 --out OUT --resume"
     assert call(line, {**given, "OUT": str(directory)}) == 2
-    assert "holds the prices of bursts" in capsys.readouterr().err and seen(directory) == before
+    assert (
+        "holds the prices of an earlier command" in capsys.readouterr().err
+        and seen(directory) == before
+    )
 
 
 @pytest.mark.parametrize("name", ["caf\udce9", "caf\udce9/run"])
@@ -649,7 +652,7 @@ def test_the_folder_of_live_hosts_is_no_others(tmp_path):
     folder.mkdir()
     _refuse_folder(folder)
     (folder / "letter.txt").write_text("dear\n")
-    with pytest.raises(bl.InputError, match="is of no run of live hosts"):
+    with pytest.raises(bl.InputError, match="does not belong to a run of live hosts"):
         _refuse_folder(folder)
     (folder / "live.json").write_text("{}\n")
     _refuse_folder(folder)

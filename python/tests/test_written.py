@@ -164,7 +164,7 @@ def test_surgery_has_settings(burstlab, root, tmp_path, command):
     assert (twice.status, "--seed 3 takes its place" in twice.err) == (2, True)
     bl.run(scenario, out=tmp_path / "done")
     answer = burstlab(name, tmp_path / "done", *more, "--set", "tcp.variant=reno")
-    assert (answer.status, "--set is of a scenario" in answer.err) == (2, True)
+    assert (answer.status, "--set works only with a scenario" in answer.err) == (2, True)
 
 
 def test_figures_of_ratios_have_a_logarithmic_axis_and_intervals_above_zero(small_file, tmp_path):

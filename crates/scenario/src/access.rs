@@ -18,12 +18,12 @@ pub struct Access {
     /// Propagation delay of a link, in one direction.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub delay: Span,
-    /// Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
-    /// bound.
+    /// Packets that may wait for a link behind the packet being sent; further packets are dropped.
+    /// Absent: no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
-    /// Bytes that may be in a link's queue, including the unsent part of the packet being sent; a
-    /// packet that would bring it above is dropped. Absent: no such bound.
+    /// Bytes that may be in a link's queue, including the unsent part of the packet being sent. A
+    /// packet that would exceed the bound is dropped. Absent: no such bound.
     #[schemars(extend("x-minimum" = "1 B"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<Bytes>,
@@ -33,16 +33,16 @@ pub struct Access {
     /// Losses of the senders' links, in both directions. Absent: only their queues drop packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LinkLoss>,
-    /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
-    /// network all senders of an edge node one link, and all receivers of one another. Otherwise
-    /// each flow has links of its own.
+    /// Whether flows share access links. On a path all flows then share one link a side. In a mesh
+    /// or a slotted network all senders of an edge node share one link, and all its receivers
+    /// another. Otherwise each flow has its own links.
     pub shared: bool,
-    /// Where the receivers' links differ from the senders'.
+    /// Fields in which the receivers' links differ from the senders' links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<AccessSide>,
 }
 
-/// The receivers' access links, as far as they differ from the senders'.
+/// Fields in which the receivers' access links differ from the senders' links.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccessSide {
@@ -65,11 +65,12 @@ pub struct AccessSide {
     #[schemars(extend("x-minimum" = "1 B"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<Bytes>,
-    /// Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
+    /// Which data packets the receivers' links mark. Absent: none, even if the senders' links mark
+    /// packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
     /// Losses of the receivers' links, in both directions. Absent: only their queues drop packets,
-    /// whatever the senders' links do.
+    /// even if the senders' links have losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LinkLoss>,
 }

@@ -12,8 +12,8 @@ use super::{ScenarioError, Size};
 use crate::topology::Graph;
 
 /// Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
-/// as the packets of flows and leave the network where their burst lands; needs a mesh. However
-/// many packets a batch has, it costs next to nothing.
+/// as the packets of flows and leave the network where their burst lands; needs a mesh. The cost of
+/// a batch is small for any number of packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batches {
@@ -22,20 +22,20 @@ pub struct Batches {
     /// without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Name of the edge node where they enter. Absent: every edge node.
+    /// Name of the edge node where the batches enter. Absent: every edge node.
     #[schemars(extend("x-default" = "every edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Name of the edge node where they leave. Absent: every other edge node, each with batches of
-    /// its own.
+    /// Name of the edge node where the batches leave. Absent: every other edge node, each with
+    /// batches of its own.
     #[schemars(extend("x-default" = "every other edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Mean number of batches a second from each of these nodes to each other. The times between
-    /// batches are exponentially distributed.
+    /// Mean number of batches a second from each of the `from` nodes to each of the `to` nodes. The
+    /// times between batches are exponentially distributed.
     #[schemars(range(min = 1e-9, max = 1e9))]
     pub batches_per_second: f64,
-    /// Size of a batch, all its packets together; one above 1 GB is cut to that.
+    /// Size of a batch, all its packets together. A batch above 1 GB is shortened to 1 GB.
     pub size: Size,
     /// Hurst exponent of the times between batches. At 0.5 they are independent, and
     /// batches a Poisson process; above, they are long-range dependent.
@@ -44,7 +44,7 @@ pub struct Batches {
     /// Hurst exponent of the sizes. At 0.5 they are independent.
     #[schemars(range(min = 0.5, max = HURST_MAX))]
     pub hurst_sizes: f64,
-    /// Size of the packets of a batch; the last one has the rest.
+    /// Size of the packets of a batch. The last packet has the rest of the batch.
     #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
     pub packet_size: Bytes,
     /// Class of the packets, from 0.
@@ -53,7 +53,7 @@ pub struct Batches {
     /// When batches begin.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
-    /// When they end. Absent: with the run.
+    /// When batches end. Absent: at the end of the run.
     #[schemars(extend("x-default" = "`run.duration`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
@@ -78,7 +78,8 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// The law of the batches between each two of its nodes; the entry stands at `path`.
+    /// The law of the batches of an entry, for each pair of its nodes. `path` is the path of the
+    /// entry.
     pub(super) fn law(&self, path: &str) -> Result<BatchLaw, ScenarioError> {
         Ok(BatchLaw {
             per_second: self.batches_per_second,

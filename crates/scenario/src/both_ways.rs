@@ -5,8 +5,8 @@ use super::error::{Check, word};
 use super::{Flow, Scenario, ScenarioError};
 
 impl Flow {
-    /// How many flows its connections are: one in each direction that has data. Those of a
-    /// connection are numbered next to each other, the one that opens it first.
+    /// How many flows its connections are: one in each direction that has data. The two flows of a
+    /// connection have consecutive numbers, beginning with the flow that opens it.
     #[must_use]
     pub fn flows(&self) -> u32 {
         self.count.saturating_mul(1 + u32::from(self.reverse.is_some()))
@@ -29,7 +29,7 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
         Err(ScenarioError::new(at(field), value, problem, fix))
     };
     if scenario.ops.as_ref().and_then(|ops| ops.dlcc.as_ref()).is_some_and(|dlcc| dlcc.acks) {
-        let problem = "edges that write ACKs do not see those that go with data";
+        let problem = "edge nodes that write ACKs do not see the ACKs on data packets";
         let fix = "write false, or remove reverse";
         return Err(ScenarioError::new("ops.dlcc.acks", "true", problem, fix));
     }
@@ -43,7 +43,7 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
     }
     if !scenario.edge.spacing.is_zero() {
         let value = scenario.edge.spacing.to_string();
-        let problem = "it is of bursts that set out at the ingress, and data set out at both ends";
+        let problem = "it applies to bursts from the ingress, but data start at both ends";
         let fix = "remove it, or remove reverse";
         return Err(ScenarioError::new("edge.spacing", value, problem, fix));
     }

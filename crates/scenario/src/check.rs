@@ -26,7 +26,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     let edge = &scenario.edge;
     if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
         let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
-        let problem = "a burst that is switched optically has no gaps";
+        let problem = "an optically switched burst has no gaps";
         return Err(ScenarioError::new("edge.spacing", edge.spacing.to_string(), problem, fix));
     }
     let mut total = 0;
@@ -70,7 +70,7 @@ fn flow(index: usize, flow: &Flow) -> Check {
     Ok(())
 }
 
-/// Refuses writes out of order, and writes together with `bytes`; `table` is that of the direction.
+/// Refuses writes out of order, and writes together with `bytes`; `table` names the direction.
 fn writes(
     index: usize,
     (table, script, bytes): (&str, &Option<Vec<Write>>, Option<Bytes>),
@@ -184,11 +184,11 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
     Err(ScenarioError::new(at("sessions_per_second"), value, problem, fix))
 }
 
-/// A detector that listens to the edge or the core needs bursts to hear of.
+/// A detector that uses burst ACKs or burst NAKs needs bursts.
 pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
     if scenario.kind().is_slotted() && Listens::of(tcp).at_all() {
         let value = format!("{:?}", tcp.detector).to_lowercase();
-        let problem = "a slotted network has no bursts to hear of";
+        let problem = "a slotted network has no bursts, so no node sends burst ACKs or NAKs";
         let path = format!("{table}.detector");
         return Err(ScenarioError::new(path, value, problem, "remove it, or write \"ble\""));
     }
@@ -198,7 +198,7 @@ pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check 
     Err(ScenarioError::new(
         format!("{table}.detector"),
         format!("{:?}", tcp.detector).to_lowercase(),
-        "no edge node assembles bursts that it could hear of",
+        "no edge node assembles bursts that it could acknowledge",
         "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
     ))
 }
@@ -264,7 +264,7 @@ fn run(scenario: &Scenario) -> Check {
     if let Some(drain) = run.drain {
         within("run.drain", drain, Span::from_ps(DURATION_MAX.as_ps() - run.duration.as_ps()))?;
         if run.bursts.is_some() {
-            let what = "a run that ends with a burst has no drain";
+            let what = "a run with run.bursts has no drain";
             let fix = "remove it, or run.bursts";
             return problem("run.drain", drain.to_string(), what, fix);
         }

@@ -46,9 +46,8 @@ fn needs<'a>(
     })
 }
 
-/// The guard time of a scenario that writes none: 1 us where that is enough for headers that wait
-/// nowhere, else twice what they need, in whole microseconds. So there is as much time again for
-/// them to wait.
+/// The default guard time: 1 us if that is enough for headers that wait nowhere, otherwise twice
+/// their need, in whole microseconds. So there is as much time again for them to wait.
 pub(super) fn default_guard(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Span {
     let needed = needs(scenario, graph, routes)
         .map(|need| need.offset.as_ps().saturating_sub(need.processing.as_ps()))

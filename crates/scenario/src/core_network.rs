@@ -22,11 +22,11 @@ pub struct Core {
     /// `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversion_range: Option<u32>,
-    /// Resolutions that a node tries, in this order, for a burst that is blocked; a burst for which
-    /// all fail is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
-    /// otherwise the scheduler converts from the start, as far as `conversion` allows.
+    /// Steps that a node tries, in this order, for a blocked burst. If all fail, the burst is
+    /// dropped. If `conversion` is listed, a burst keeps its wavelength until this step; otherwise
+    /// the scheduler converts from the start, as far as `core.conversion` allows.
     pub contention: Vec<Resolution>,
-    /// Contention that no other burst makes.
+    /// Random contention without another burst.
     pub injection: Injection,
     /// The fibre delay lines of each node.
     pub delay_lines: DelayLines,
@@ -102,19 +102,19 @@ pub enum Resolution {
     Retransmission,
 }
 
-/// The fibre delay lines of a node, a pool that all its outputs share. A burst takes the entry of a
-/// line for as long as it lasts.
+/// The fibre delay lines of a node, a pool that all its outputs share. A burst occupies the entry
+/// of a line for the duration of the burst.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DelayLines {
     /// Delay of each line of a node.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     pub delays: Vec<Span>,
-    /// Bursts that a line takes in at a time, each on a wavelength of its own.
+    /// Bursts that may enter a line at a time, each on its own wavelength.
     #[schemars(range(min = 1, max = PARALLEL_MAX))]
     pub channels: u32,
-    /// How often a burst may pass a line at a node. Where no wavelength is free behind
-    /// any one line, it goes round in the shortest one that is free, and asks again.
+    /// How often a burst may pass a line at a node. If no wavelength is free after any line, the
+    /// burst passes the shortest free line, and asks again.
     #[schemars(range(min = 1, max = 100))]
     pub passes: u32,
 }
@@ -129,8 +129,8 @@ impl Default for DelayLines {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Deflection {
-    /// How many fibres a burst may cross beyond those of its route. The offset time has room for
-    /// as many more headers.
+    /// Number of fibres that a burst may cross in addition to its route. The offset time has room
+    /// for this many further headers.
     #[schemars(range(max = 1000))]
     pub hop_limit: u32,
 }
@@ -141,15 +141,15 @@ impl Default for Deflection {
     }
 }
 
-/// Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
-/// one begins (Vokkarane and Jue 2003), on the wavelength on which least is cut (2005) of those
-/// that leave the new one a packet. Data packets lie in a burst in the order they arrived, ACKs
-/// behind them; a packet that is cut is lost.
+/// Segmentation of bursts. The tail of the burst that started earlier is cut off where the other
+/// burst begins (Vokkarane and Jue 2003). The node takes the wavelength with the smallest cut
+/// (2005) that leaves the new burst a packet. Data packets lie in a burst in the order of arrival,
+/// ACKs behind them. A packet that is cut is lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Segmentation {
-    /// Whether a trailer follows a burst that was cut, so that the nodes behind give back what they
-    /// hold for its tail.
+    /// Whether a trailer follows a burst that was cut, so that later nodes release the reservation
+    /// for its tail.
     pub trailer: bool,
 }
 
@@ -163,11 +163,11 @@ impl Default for Segmentation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retransmission {
-    /// How often a burst is sent again.
+    /// How often a burst is retransmitted.
     #[schemars(range(min = 1))]
     pub attempts: u32,
-    /// Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
-    /// bound.
+    /// Bytes of copies that an edge node keeps; a burst without room for a copy is not
+    /// retransmitted. Absent: no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// Time from the arrival of the message at the ingress until the burst is offered again.

@@ -55,7 +55,7 @@ pub struct Traced {
     pub bytes: u64,
 }
 
-/// Reads the course of `demand`, which stands at `at`, in `graph`.
+/// Reads the course of `demand` in `graph`; `at` is the path of the entry.
 pub(super) fn read(
     demand: &Demand,
     at: &str,

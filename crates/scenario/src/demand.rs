@@ -18,8 +18,8 @@ const LOAD_MAX: u32 = 1000;
 /// Most connections of one round of an incast.
 const SENDERS_MAX: u32 = 100_000;
 
-/// TCP connections that come and go, each to carry one file; needs a mesh. Each leaves a row in the
-/// table `connections`.
+/// TCP connections that begin and end during the run, each with one file; needs a mesh. Each leaves
+/// a row in the table `connections`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Demand {
@@ -42,7 +42,7 @@ pub struct Demand {
     /// `poisson`: the offered load, in place of `flows_per_second`: the mean application data that
     /// arrive a second over the rate of the busiest of the links that `load_of` names. Headers and
     /// retransmissions do not count. The rate of arrivals follows from it and the mean of `size`.
-    /// Above 1, more arrives than that link carries; a warning says so.
+    /// Above 1, more data arrive than this link can carry; a warning says so.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = LOAD_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
@@ -58,26 +58,25 @@ pub struct Demand {
     /// `matrix`: weight of each pair that has connections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matrix: Vec<PairWeight>,
-    /// `incast`: connections of a round. They start at as many edge nodes other than the receiver,
-    /// which are drawn for each round; where there are fewer, each node has one, and those drawn
-    /// first have another.
+    /// `incast`: connections of a round. They start at different edge nodes, except the receiver,
+    /// which are drawn for each round. If there are fewer such nodes than `senders`, the nodes
+    /// drawn first have further connections.
     #[schemars(range(min = 1, max = SENDERS_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub senders: Option<u32>,
     /// `incast`: name of the edge node where all connections end. Absent: each round draws one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<String>,
-    /// `incast`, `permutation`: time from one round to the next, the first being at `start`.
+    /// `incast`, `permutation`: time from one round to the next. The first round is at `start`.
     /// Absent: there is one round.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
-    /// `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
-    /// by a time of its own. This time is drawn, uniform below `spread`. With a larger value the
-    /// connections of a round are further out of step. With "0 s" they all begin at one instant,
-    /// and `run.tie_break` says which is first. Absent: for a round, the time that a full segment
-    /// takes at `access.rate`. The round then stays together, and no node wins by its number. For a
-    /// trace, absent means "0 s".
+    /// `incast`, `permutation`, `trace`: each connection begins later than its round or row by a
+    /// random time, uniform below `spread`. With a larger value the connections of a round are
+    /// further apart. With "0 s" they all begin at one instant, and `run.tie_break` decides their
+    /// order. Absent: for a round, the time of a full segment at `access.rate`, which keeps the
+    /// round together but favours no node by its number; for a trace "0 s".
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Span>,
@@ -93,9 +92,9 @@ pub struct Demand {
     pub file: Option<String>,
     /// All but `trace`: how much application data a connection carries.
     pub size: Size,
-    /// Whether the application closes each connection once all is written. Where all data have left
-    /// by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
-    /// once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
+    /// Whether the application closes each connection after its last write. If all data have left
+    /// by then, the FIN is a packet of its own. SACK reports it, so a lost tail is detected at
+    /// once, as in Linux. False: the connection stays open. Without effect unless `variant` is
     /// `"linux"`.
     pub closes: bool,
     /// Class of the packets, from 0.
@@ -104,7 +103,7 @@ pub struct Demand {
     /// When arrivals begin.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
-    /// When arrivals end. Absent, or later than `run.duration`: with that.
+    /// When arrivals end. Absent, or later than `run.duration`: at `run.duration`.
     #[schemars(extend("x-default" = "`run.duration`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
@@ -264,15 +263,16 @@ pub struct Bursts {
     pub erlangs: f64,
     /// The unit for which the load is counted.
     pub per: Per,
-    /// Name of the edge node where they start. Absent: every edge node.
+    /// Name of the edge node where the bursts start. Absent: every edge node.
     #[schemars(extend("x-default" = "every edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Name of the edge node where they end. Absent: every other edge node alike.
+    /// Name of the edge node where the bursts end. Absent: every other edge node, all equally
+    /// likely.
     #[schemars(extend("x-default" = "every other edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Length of a burst; one that would take longer than 10,000 s is cut to that.
+    /// Length of a burst. A burst longer than 10,000 s is shortened to 10,000 s.
     pub length: Size,
     /// Class of the bursts, from 0.
     #[schemars(range(max = CLASS_MAX))]
@@ -280,7 +280,7 @@ pub struct Bursts {
     /// When arrivals begin.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
-    /// When arrivals end. Absent: with the run.
+    /// When arrivals end. Absent: at the end of the run.
     #[schemars(extend("x-default" = "`run.duration`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,

@@ -18,13 +18,13 @@ pub struct DemandLaw {
     pub course: Course,
     /// How much application data a connection carries.
     pub sizes: Sampler,
-    /// How much goes from one node to another.
+    /// Weight of each pair of nodes.
     pub weights: Weights,
-    /// Poisson processes: mean arrivals a second; of what, says `per`.
+    /// Poisson processes: mean arrivals a second, counted as `per` says.
     pub rate: f64,
 }
 
-/// How much goes from one node to another, by the numbers of the nodes.
+/// Weight of each pair of nodes, by the numbers of the nodes.
 #[derive(Clone, Debug)]
 pub enum Weights {
     /// The same between each two.
@@ -36,7 +36,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// How much goes from one node to another.
+    /// Weight of each pair of nodes.
     #[must_use]
     pub fn of(&self, from: u32, to: u32) -> f64 {
         match self {
@@ -49,8 +49,8 @@ impl Weights {
 }
 
 impl Demand {
-    /// Where the connections of this entry, which stands at `at`, go in `graph`, and how large they
-    /// are.
+    /// The destinations in `graph` and the sizes of the connections of this entry; `at` is its
+    /// path.
     pub(super) fn law(&self, at: &str, graph: &Graph) -> Result<DemandLaw, ScenarioError> {
         let mut given = Choice::of(at, self, "pattern", DemandPattern::FIELDS);
         let course = course::read(self, at, graph, &mut given)?;
@@ -66,7 +66,7 @@ impl Demand {
         Ok(DemandLaw { course, sizes, weights: self.weights(at, graph)?, rate })
     }
 
-    /// How much goes from one node to another in `graph`.
+    /// Weight of each pair of nodes in `graph`.
     fn weights(&self, at: &str, graph: &Graph) -> Result<Weights, ScenarioError> {
         let mut given = Choice::of(at, self, "destination", Destination::FIELDS);
         let weights = match self.destination {

@@ -19,25 +19,25 @@ const EACH: &str = "assembly = \"none\" in its place for a burst a packet";
 pub struct Edge {
     /// When the queue of arrived packets becomes a burst.
     pub assembly: Assembly,
-    /// Assembly time T_b, for `timer` and `hybrid`; it starts with the first packet, and ends
-    /// before a packet that arrives at the same instant.
+    /// Assembly time T_b, for `timer` and `hybrid`. It starts with the first packet. If it ends as
+    /// a packet arrives, the burst is closed before this packet.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Span>,
-    /// `timer`, on a `path`: bursts that have a timer of their own, as pairs of the number of the
-    /// burst, from 1, and its time; numbers rise. So a packet that arrives as `timer` ends, which
-    /// is a tie, falls into the burst (a longer time) or behind it.
+    /// `timer`, on a `path`: bursts with their own timer, as pairs of a burst number, from 1, and a
+    /// time; numbers rise. A longer time puts a packet that arrives exactly as `timer` ends (a tie)
+    /// into the burst; a shorter time does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub burst_timers: Vec<(u64, Span)>,
     /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
     #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
-    /// bring it above closes it and opens the next one. A packet that is larger is a burst of its
-    /// own. Queues of ACKs alone keep the rule that `size` states.
+    /// `size`, `hybrid`, in a mesh: whether `size` is an upper bound. A packet that would exceed it
+    /// closes the burst and opens the next one. A packet larger than `size` is a burst of its own.
+    /// Queues of ACKs alone keep the rule of `size`.
     pub at_most: bool,
-    /// Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
+    /// `adaptive`: the shortest assembly time; `timer` is the longest one.
     #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_min: Option<Span>,
@@ -56,20 +56,21 @@ pub struct Edge {
     pub class_timers: Vec<Span>,
     /// The groups of packets for which a mesh keeps assembly queues.
     pub queues: Queues,
-    /// Assembly queues for each of these; flows are spread over them by number.
+    /// Number of assembly queues for each group of `queues`; flows are spread over them by number.
     #[schemars(range(min = 1, max = 1000))]
     pub burstifiers: u32,
-    /// Bursts that are shorter are padded to this length.
+    /// Shorter bursts are padded to this length.
     #[schemars(extend("x-maximum" = "1 GB"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_size: Option<Bytes>,
-    /// How bursts get from an edge node of a mesh on a fibre.
+    /// How bursts of an edge node of a mesh get a wavelength of the first fibre.
     pub port: IngressPort,
-    /// In a mesh with `port = "fifo"`: which data packets are marked, by the backlog before their
-    /// burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
+    /// In a mesh with `port = "fifo"`: the rule that marks data packets, by the backlog before
+    /// their burst in this queue: the time until a wavelength is free, times the rate of a
+    /// wavelength. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
-    /// On which wavelength a burst sets out; needs `port = "shared"`.
+    /// The first wavelength of a burst; needs `port = "shared"`.
     pub wavelength: FirstWavelength,
     /// Extra offset time of the bursts of each class, from class 0; classes beyond the list have
     /// none.
@@ -79,9 +80,9 @@ pub struct Edge {
     /// `signalling.offset`.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub offset: Span,
-    /// Time between one packet of a burst and the next as they are handed to the line, where the
-    /// core stores and forwards; packets that are lost alone count. An edge node needs none; the
-    /// ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns.
+    /// With a core that stores and forwards: time between handing over one packet of a burst and
+    /// the next. Packets that were lost alone count too. An edge node needs no such time. The ns-2
+    /// scripts of the recorded traces delay each packet, and keep the order with 1 ns.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub spacing: Span,
     /// How burst ACKs and burst NAKs cross the sender's access link.
@@ -266,7 +267,7 @@ impl Default for Edge {
     }
 }
 
-/// Burst assembly in the ACK direction; the fields are those of `[edge]`.
+/// Burst assembly in the ACK direction; the fields have the meaning of `[edge]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EdgeAck {
@@ -286,7 +287,7 @@ pub struct EdgeAck {
     /// Whether the ACKs of a mesh enter the queues of the data on the same path, in place of queues
     /// of their own.
     pub with_data: bool,
-    /// `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
+    /// `with_data` and `cwnd-classes`: the class of ACKs, from 0, since ACKs carry no window.
     pub class: u32,
     /// On a `path`: time from the end of assembly until the burst may leave.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
@@ -307,7 +308,7 @@ pub enum Queues {
     Flow,
 }
 
-/// How bursts get from an edge node of a mesh on a fibre.
+/// How bursts of an edge node of a mesh get a wavelength of the first fibre.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IngressPort {
@@ -318,7 +319,7 @@ pub enum IngressPort {
     Shared,
 }
 
-/// On which wavelength a burst sets out from its edge node.
+/// The wavelength on which a burst leaves its edge node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstWavelength {

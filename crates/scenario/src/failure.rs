@@ -8,32 +8,32 @@ use super::limits::DURATION_MAX;
 use super::{NetworkKind, Scenario, ScenarioError};
 use crate::topology::Graph;
 
-/// A fibre or a node that goes down and comes back, in a mesh of bursts. Bursts that are on a fibre
-/// as it goes down are lost, and so are those whose turn on it comes while it is down; a node that
-/// finds its own fibre down deflects or sends again, where `core.contention` lists that. All of
-/// these losses have the cause `failure`.
+/// A fibre or a node that goes down and comes back, in a mesh of bursts. Bursts on the fibre when
+/// it goes down are lost, and so are bursts with a reservation of it while it is down. A node that
+/// finds its own fibre down tries deflection or retransmission, if `core.contention` lists them.
+/// All of these losses have the cause `failure`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Failure {
     /// The names of two nodes: the fibre between them goes down, in both directions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<(String, String)>,
-    /// Name of a node: all fibres go down that begin or end there. Its hosts go on, and their
+    /// Name of a node: all fibres that begin or end there go down. Its hosts continue, and their
     /// packets are lost at the first fibre.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Whether of `link` only the direction from the first node to the second goes down.
+    /// Whether only the direction of `link` from the first node to the second goes down.
     pub one_way: bool,
-    /// When it goes down.
+    /// Time at which the fibre or node goes down.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub down: Span,
-    /// When it comes back. Absent: never.
+    /// Time at which the fibre or node comes back. Absent: never.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up: Option<Span>,
-    /// How long after each of the two the routes follow: those of bursts that set out from then on,
-    /// and the detours of deflection. Two nodes that no path joins keep their routes. Absent: the
-    /// routes stay.
+    /// Time after `down` and after `up` at which routes change, for bursts that start from then on
+    /// and for the detours of deflection. Two nodes that no path joins keep their routes. Absent:
+    /// routes do not change.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reroute: Option<Span>,

@@ -26,7 +26,7 @@ pub struct Flow {
     /// congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// How many flows are like this one.
+    /// Number of equal flows.
     #[schemars(range(min = 1))]
     pub count: u32,
     /// Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has
@@ -42,14 +42,14 @@ pub struct Flow {
     /// Class of the packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
     pub class: u32,
-    /// When the first of them starts.
+    /// Start of the first flow of the entry.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
-    /// Time from the start of one of them to the start of the next.
+    /// Time from the start of one flow of the entry to the start of the next.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub stagger: Span,
-    /// Each flow starts later by a time of its own. This time is drawn, uniform below `spread`. So
-    /// flows that would start together are not in step.
+    /// Each flow starts later by a random time, uniform below `spread`. Flows with one start are
+    /// then not in step.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub spread: Span,
     /// A finite transfer of this many bytes of application data.
@@ -64,33 +64,34 @@ pub struct Flow {
     #[schemars(length(max = WRITES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Vec<Write>>,
-    /// Whether the application closes the connection once all is written. Where all data have left
-    /// by then, the FIN is a packet of its own. SACK reports it, so that a lost tail is known at
-    /// once, as in Linux. False: it keeps the connection open. Without effect unless `variant` is
-    /// `"linux"`, and where data never end.
+    /// Whether the application closes the connection after its last write. If all data have left by
+    /// then, the FIN is a packet of its own. SACK reports it, so a lost tail is detected at once,
+    /// as in Linux. False: the connection stays open. Without effect unless `variant` is `"linux"`,
+    /// and where data never end.
     pub closes: bool,
     /// Data in the other direction too: both hosts send and receive over one connection, and each
-    /// segment of one direction carries the ACK of the other. Each connection is two flows in
-    /// tables and numbers, next to each other.
+    /// segment of one direction carries the ACK of the other. In tables and numbers each connection
+    /// is two consecutive flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Reverse>,
-    /// Its hosts are a third-party stack, such as `quinn`, not our own TCP. An engine that is
-    /// built with the crate `burstlab-stacks` knows some.
+    /// A third-party stack, such as `quinn`, that is the hosts of the flow in place of our own TCP.
+    /// Engines that are built with the crate `burstlab-stacks` have such stacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// The congestion control of the stack, by its name there, such as `cubic`; absent: the one
-    /// that the stack uses by itself.
+    /// Congestion control of the stack, by the stack's name for it, such as `cubic`. Absent: the
+    /// default of the stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
-    /// Streams over which the application of a stack writes, in each direction that has data: all
-    /// begin together, and each write is shared out among them evenly. With more streams more data
-    /// may be in flight, where a stack bounds the data of each. The default is one stream. TCP has
-    /// one, and more are refused.
+    /// Streams over which the application of a stack writes, in each direction with data. All
+    /// streams begin together, and each write is divided evenly among them. If a stack bounds the
+    /// data of each stream, more streams allow more data in flight. TCP has one stream, and more
+    /// are refused.
     #[schemars(range(min = 1, max = STREAMS_MAX))]
     pub streams: u32,
-    /// Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark those that its
-    /// hosts declare capable, and the stack hears of the marks. False: the path bleaches, and the
-    /// stack finds that out. Needs a queue with `marking`, and a stack that has ECN.
+    /// Whether the packets of a stack carry ECN (RFC 9000 section 13.4): queues mark packets that
+    /// its hosts declare ECN-capable, and the stack is notified of the marks. False: the path
+    /// clears ECN, and the stack detects this. Needs a queue with `marking`, and a stack that has
+    /// ECN.
     pub ecn: bool,
     /// TCP parameters of this flow, over those of `[tcp]`.
     pub tcp: Overrides,

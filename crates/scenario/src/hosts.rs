@@ -46,8 +46,8 @@ impl Resolved {
         found
     }
 
-    /// The same scenario, whose stacks `stacks` makes, if anybody does. Those of live hosts are
-    /// looked for when a run is to begin.
+    /// This scenario, with the stacks that `stacks` makes, if it is given. Stacks of live hosts are
+    /// looked up when a run begins.
     ///
     /// # Errors
     /// Where a flow names a stack that nobody makes, or a congestion control that it has not.
@@ -63,7 +63,7 @@ impl Resolved {
     }
 }
 
-/// Refuses more streams than a stack has, and ECN of one that has none.
+/// Refuses more streams than a stack has, and ECN for a stack without ECN.
 fn able(
     index: usize,
     flow: &Flow,

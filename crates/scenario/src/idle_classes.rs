@@ -61,7 +61,7 @@ fn written(scenario: &Scenario) -> Vec<(String, u32)> {
     all
 }
 
-/// That an extra offset time belongs to a class that no burst has.
+/// Warns of an extra offset time of a class that no burst has.
 fn idle_offsets(scenario: &Scenario) -> Option<String> {
     let there = burst_classes(scenario);
     let offsets = (0..).zip(&scenario.edge.class_offsets);

@@ -145,7 +145,7 @@ fn unused(scenario: &Scenario, say: &mut Vec<String>) {
         name("core.injection", found, "no host sends ACKs", flows);
     }
     if scenario.traffic.is_empty() && scenario.batches.is_empty() {
-        let problem = "no packet is sent that bursts are assembled of";
+        let problem = "no packet enters an assembly queue";
         name("edge", differing(&scenario.edge, &plain.edge, ASSEMBLY), problem, flows);
     }
 }

@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::Scenario;
 use super::error::brief;
 
-/// Warnings of parameters that were written, and that no sender of the entry looks at. One that
-/// has its default says nothing.
+/// Warnings of parameters that were written, and that no sender of the entry looks at. A parameter
+/// with its default value causes no warning.
 pub(super) fn warnings(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String> {
     let flows = written.flows().iter().zip(tcp).enumerate();
     let flows = flows.filter(|(_, (flow, _))| flow.stack.is_none());
@@ -46,7 +46,7 @@ pub(super) fn warnings(written: &Scenario, tcp: &[Config], demand: &[Config]) ->
     found
 }
 
-/// That connections are left open which no sender would close.
+/// Warns of `closes = false` if the senders never close a connection.
 fn unclosed(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String> {
     let flows = written.flows().iter().map(|flow| flow.stack.is_none() && !flow.closes);
     let flows = ("flows", flows.collect::<Vec<_>>(), tcp);
@@ -77,7 +77,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// That a parameter of `given` has no effect, if none of these senders looks at it.
+/// Warns of a parameter of `given` that none of these senders uses.
 fn idle(
     at: &str,
     given: &Overrides,

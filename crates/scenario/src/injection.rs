@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::{IngressPort, Protocol, Scenario, ScenarioError};
 use crate::topology::{Graph, Routes};
 
-/// Contention that bursts meet at random in addition to that with other bursts, as Shihada, Zhang
-/// and Ho (2006) insert it. A burst that meets it is blocked whatever is free there, and
-/// `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
-/// reservation.
+/// Random contention in addition to contention with other bursts, as in Shihada, Zhang and Ho
+/// (2006). A burst that meets it is blocked even if a wavelength is free, and `core.contention` is
+/// tried. Each attempt to send a burst has its own draw. In a mesh, with one-way reservation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Injection {
-    /// Chance that a burst with data meets it. Default: 0.
+    /// Chance that a burst with data meets injected contention. Default: 0.
     pub data: Probability,
-    /// Chance that a burst of ACKs alone meets it. Default: 0.
+    /// Chance that a burst of ACKs alone meets injected contention. Default: 0.
     pub ack: Probability,
     /// The unit that the chance refers to.
     pub per: InjectedPer,

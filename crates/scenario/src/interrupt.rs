@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Parts of a world that are made between two looks.
 const PARTS: usize = 256;
 
-/// A wish that work end soon. Its clones are the same wish, in whatever thread.
+/// A wish that work end soon. All its clones, in any thread, share one flag.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

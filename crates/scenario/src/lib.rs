@@ -129,18 +129,18 @@ pub struct Scenario {
     /// A slotted network of optical packets, instead of bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<Ops>,
-    /// TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or a
-    /// demand has its own `tcp` for the parameters that differ.
+    /// TCP parameters of all flows and of `demand`; parameters that are not given follow the
+    /// profile. A flow or a demand may override them in its own `tcp`.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one flow if nothing else sends, and
-    /// none if there is `live`, `demand`, `traffic`, `bursts` or `batches`.
+    /// The flows that exist from the beginning. Absent: one flow if nothing else sends, and none if
+    /// there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     #[schemars(extend("x-default" = "one, where nothing else sends"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
     /// Hosts that run programs of the machine over a Linux kernel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub live: Vec<Live>,
-    /// Connections that come and go in a mesh.
+    /// Connections that begin and end during the run of a mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<Demand>,
     /// Background packets: on the access links of a path, which needs `access.shared`, or through a
@@ -191,7 +191,7 @@ impl Scenario {
         resolved::resolve(self, watch)
     }
 
-    /// The flows that are there from the beginning.
+    /// The flows that exist from the beginning.
     #[must_use]
     pub fn flows(&self) -> &[Flow] {
         self.flows.as_deref().unwrap_or_default()

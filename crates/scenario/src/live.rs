@@ -26,35 +26,37 @@ const EGRESS: &str = "egress";
 const CONTROL_MAX: usize = 15;
 
 /// A host that runs a program of the machine over a Linux kernel, in a network namespace of its own
-/// with one device; `burstlab live` runs such a scenario. Each two of them at different nodes have
-/// a flow: its data packets are all packets of one to the other, its ACKs all packets back.
+/// with one device; `burstlab live` runs such a scenario. Each two live hosts at different nodes
+/// have a flow. Its data packets are all packets from one host to the other, its ACKs all packets
+/// back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Live {
     /// IP address, of version 4, such as `10.0.0.1`.
     pub address: String,
-    /// Name of the edge node that it is at; of a path `ingress` or `egress`. Absent: of the first
-    /// host the first edge node, of every other the last. On a path, hosts at the ingress send
-    /// data.
+    /// Name of the host's edge node; on a path `ingress` or `egress`. Absent: the first edge node
+    /// for the first host, the last edge node for every other host. On a path, hosts at the ingress
+    /// send data.
     #[schemars(extend("x-default" = "the first edge node, of other hosts the last"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// The program and its arguments; no shell reads them, and `python` is the one that runs
-    /// Burstlab. Absent: none, the kernel alone answers.
+    /// The program and its arguments, without a shell; `python` is the Python that runs Burstlab.
+    /// Absent: no program, only the kernel answers.
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
     /// When the program starts.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
-    /// Whether the run goes on without it: it is ended once all other programs have ended.
+    /// Whether the run may end without this program: it is stopped once all other programs have
+    /// ended.
     pub server: bool,
     /// Environment variables of the program, each as `NAME=value`, in addition to those of
     /// `burstlab`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
-    /// Congestion control of its connections, as the kernel calls it, such as `bbr`. Absent: that
-    /// which the kernel uses by itself.
+    /// Congestion control of its connections, by the kernel's name for it, such as `bbr`. Absent:
+    /// the default of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
     /// Settings of its kernel below `net`, each as `net.NAME=value`, such as
@@ -64,8 +66,8 @@ pub struct Live {
     /// Largest packet of its device.
     #[schemars(extend("x-minimum" = "576 B", "x-maximum" = "65535 B"))]
     pub mtu: Bytes,
-    /// Whether the kernel may hand several segments to the device as one. The device sees single
-    /// ones in both cases, but the kernel may wait to have more.
+    /// Whether the kernel may hand several segments to the device as one. The device gets single
+    /// segments in both cases, but with grouping the kernel may wait for more.
     pub grouping: bool,
 }
 
@@ -126,7 +128,7 @@ pub(super) fn expand(scenario: &mut Scenario, graph: Option<&Graph>) -> Check {
     }
     let pairs = pairs(&nodes, graph.is_none());
     if pairs.is_empty() {
-        let problem = "no two live hosts are at different nodes";
+        let problem = "all live hosts are at one node, so no flow crosses the network";
         return refuse("live", "", problem, "add a host, or write another node");
     }
     let name = |host: usize| graph.map(|graph| graph.name(nodes[host]).to_string());
@@ -235,7 +237,7 @@ impl Live {
         };
         match self.congestion_control.as_ref().filter(odd) {
             Some(name) => {
-                let problem = "no congestion control of a kernel is called so";
+                let problem = "no congestion control of a kernel has this name";
                 refuse(at("congestion_control"), name, problem, "write one such as \"cubic\"")
             }
             None => Ok(()),

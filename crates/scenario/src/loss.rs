@@ -23,16 +23,16 @@ pub struct Loss {
     pub ack: LossRule,
 }
 
-/// Which bursts of one direction are lost. Bursts are numbered from 1 as they are closed; a burst's
-/// fate depends on the seed, the replication and its number alone, or, with spells on a clock, on
-/// when it is closed. Spells on a clock go on as time does, whether or not anything is sent.
+/// Which bursts of one direction are lost. Bursts are numbered from 1 in the order of closing. The
+/// fate of a burst depends only on the seed, the replication and its number, or, with spells on a
+/// clock, on the time of its closing. Spells on a clock continue whether or not anything is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossRule {
     /// The process that picks the bursts.
     pub process: LossKind,
-    /// Where they are lost: 0 at the ingress edge before they leave it, 1 at the first core node,
-    /// and so on. Absent: 1.
+    /// Node where bursts are lost: 0 is the ingress edge, before the burst leaves; 1 is the first
+    /// core node, and so on. Absent: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<usize>,
     /// `bernoulli`: chance that a burst is lost.
@@ -51,16 +51,16 @@ pub struct LossRule {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_up: Option<Span>,
-    /// `outages`: mean length of a down spell: every burst that is closed in one is lost. Of a
-    /// steady stream a share `mean_down` / (`mean_up` + `mean_down`) is lost. Needed.
+    /// `outages`: mean length of a down spell: every burst that is closed in one is lost. A steady
+    /// stream loses the share `mean_down` / (`mean_up` + `mean_down`). Needed.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_down: Option<Span>,
     /// `outages`: how the lengths of spells are distributed. Absent: "exponential".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spells: Option<SpellLengths>,
-    /// `spells = "periodic"`: when the first down spell begins; before it all is up. Absent: drawn,
-    /// every instant of the period equally likely.
+    /// `spells = "periodic"`: start of the first down spell; before it no burst is lost. Absent:
+    /// drawn, uniform over the period.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Span>,
@@ -74,8 +74,8 @@ pub struct LossRule {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_bad: Option<Span>,
-    /// `gilbert-elliott`: chance to turn from good to bad before a burst. Its spells are counted in
-    /// bursts: one that nobody sends into does not end.
+    /// `gilbert-elliott`: chance to turn from good to bad before a burst. Spells then count in
+    /// bursts, and do not end while no burst is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub good_to_bad: Option<Probability>,
     /// `gilbert-elliott`: chance to turn from bad to good before a burst.
@@ -98,9 +98,9 @@ pub struct LossRule {
     /// which of its transmissions (1: the first).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Vec<(u64, u32)>>,
-    /// `script`: single packets that are lost as they leave their host, before they take room on
-    /// the access link: which packet of the flow, from 1, in the order of sending; those of the
-    /// handshake and those sent again count.
+    /// `script`: single packets that are lost when they leave their host, before they take room on
+    /// the access link. Numbers are in the order of sending, from 1, and count packets of the
+    /// handshake and retransmissions too.
     #[schemars(inner(range(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub departures: Option<Vec<u64>>,
@@ -174,7 +174,7 @@ pub struct Losing {
     pub node: usize,
     /// Which bursts, by their number.
     pub process: LossProcess,
-    /// Which packets are lost, or let the burst be lost that carries them.
+    /// Which packets are lost, alone or with the burst that carries them.
     pub script: LossScript,
 }
 
@@ -269,7 +269,7 @@ impl LossRule {
         }
     }
 
-    /// The losses by this rule, which stands at `table`, of a run that `lasts` so long.
+    /// The losses by this rule in a run of length `lasts`; `table` is the path of the rule.
     fn losing(&self, table: &str, lasts: Span) -> Result<Losing, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LossKind::FIELDS);
         let mut script = LossScript::default();

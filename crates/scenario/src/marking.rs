@@ -14,8 +14,8 @@ const IDLE_PACKET: Bytes = Bytes::new(1000);
 const CHANCE: f64 = 0.02;
 const WEIGHT: f64 = 0.002;
 
-/// Which packets a queue marks (RFC 3168): of connections with `tcp.ecn` or `flows.ecn`; it drops
-/// none of other connections.
+/// The rule by which a queue marks packets (RFC 3168). Only packets of connections with `tcp.ecn`
+/// or `flows.ecn` are marked. Marking never drops a packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marks {
@@ -41,7 +41,7 @@ pub struct Marks {
     pub weight: Option<f64>,
 }
 
-/// Which packets a queue marks.
+/// The rule by which a queue marks packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkRule {
@@ -73,7 +73,7 @@ impl Marks {
         }
     }
 
-    /// The rule that stands at `table`, of a queue in front of a line of this `rate`.
+    /// The rule of a queue in front of a line of this `rate`; `table` is the path of the rule.
     pub(super) fn marking(&self, table: &str, rate: Rate) -> Result<Marking, ScenarioError> {
         let mut given = Choice::of(table, self, "rule", MarkRule::FIELDS);
         let marking = match self.rule {

@@ -29,26 +29,27 @@ const ECMP_ROUTES: usize = 16;
 pub struct Network {
     /// Shape of the network.
     pub topology: Topology,
-    /// `path`: core nodes between the two edge nodes; there is one fibre more than core
-    /// nodes. Absent: 2.
+    /// `path`: core nodes between the two edge nodes. There is one more fibre than core nodes.
+    /// Absent: 2.
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_nodes: Option<usize>,
-    /// Rate of every fibre, in both directions; with several wavelengths, the rate of each.
+    /// Rate of every fibre, in both directions. With several wavelengths, the rate of each
+    /// wavelength.
     #[schemars(extend("x-minimum" = RATE_MIN))]
     pub link_rate: Rate,
-    /// All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre, in
-    /// one direction. Absent: it follows from `link_length_km`, or is "10 ms"; in the shapes of a
-    /// data centre, `fat-tree` and `leaf-spine`, "1 us".
+    /// Shapes without lengths of their own: propagation delay of every fibre, in one direction.
+    /// `nsfnet` and its variants, `martinez` and `custom` have such lengths. Absent: it follows
+    /// from `link_length_km`; without this "10 ms", with `fat-tree` and `leaf-spine` "1 us".
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delay: Option<Span>,
-    /// `path`: propagation delay of each fibre from ingress to egress, where they differ;
-    /// `core_nodes` + 1 values that take the place of `link_delay`.
+    /// `path`: propagation delays of the fibres from ingress to egress, if they differ:
+    /// `core_nodes` + 1 values in place of `link_delay`.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delays: Option<Vec<Span>>,
-    /// Where there is a `link_delay`: length of every fibre in km, instead of that.
+    /// In place of `link_delay`: length of every fibre in km.
     #[schemars(range(min = 0.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_length_km: Option<f64>,
@@ -60,14 +61,15 @@ pub struct Network {
     /// `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
-    /// `fat-tree`: pods, an even number from 2 to 28. Each has half as many nodes with hosts and as
-    /// many above them; there is a core node for each pair of these in a pod. Absent: 4.
+    /// `fat-tree`: pods, an even number from 2 to 28. Each pod has `pods` / 2 nodes with hosts and
+    /// `pods` / 2 nodes above them. There are (`pods` / 2)^2 core nodes. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<u32>,
     /// `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves: Option<u32>,
-    /// `leaf-spine`: nodes that join them; with the leaves at most 1000. Absent: 2.
+    /// `leaf-spine`: nodes that join the leaves; leaves and spines together at most 1000. Absent:
+    /// 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spines: Option<u32>,
     /// `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
@@ -86,8 +88,8 @@ pub struct Network {
     /// All but `path`: the metric that the shortest route minimises. Absent: `delay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<Metric>,
-    /// All but `path`: routes from each node with hosts to each other, the shortest ones
-    /// without loops; fewer where there are not as many. Absent: 1, with `ecmp` 16.
+    /// All but `path`: largest number of routes from each node with hosts to each other one: the
+    /// shortest routes without loops. Absent: 1, with `ecmp` 16.
     #[schemars(range(min = 1, max = ROUTES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes_per_pair: Option<usize>,
@@ -95,8 +97,8 @@ pub struct Network {
     /// `leaf-spine` `ecmp`, without `[ops]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route_choice: Option<RouteChoice>,
-    /// All but `path`: routes that come before the shortest ones and count among
-    /// `routes_per_pair`; they are all kept. Each holds for one direction.
+    /// All but `path`: given routes, each in one direction. They come before the shortest routes
+    /// and count among `routes_per_pair`; all of them are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<NetworkRoute>>,
     /// `custom`: the nodes.
@@ -107,11 +109,11 @@ pub struct Network {
     pub link: Option<Vec<NetworkLink>>,
     /// `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML, JSON
     /// (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
-    /// TOML. Its path counts from the scenario's file. When the scenario is loaded, its contents
-    /// take its place.
+    /// TOML. Its path is relative to the scenario's file. When the scenario is loaded, the contents
+    /// replace the file name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// With `file`: how long a link is that has no length, and an end without coordinates. Absent:
+    /// With `file`: length of a link without a length and with an end without coordinates. Absent:
     /// `"placed"`.
     #[schemars(extend("x-default" = "`\"placed\"`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -194,7 +196,7 @@ pub enum RouteChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkNode {
-    /// Its name, which no other node has.
+    /// Name of the node; no two nodes have the same name.
     pub name: String,
     /// Its role.
     #[serde(default)]
@@ -222,17 +224,17 @@ pub struct NetworkLink {
     #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wavelengths: Option<u32>,
-    /// Parallel fibres, each with `wavelengths` of its own; a burst takes any of them. At most 1000
-    /// wavelengths in all of them. Absent: 1.
+    /// Number of parallel fibres, each with `wavelengths`. A burst takes any of them. They have at
+    /// most 1000 wavelengths together. Absent: 1.
     #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fibres: Option<u32>,
-    /// Whether it leads from `from` to `to` only. Absent: false.
+    /// Whether the fibre leads only from `from` to `to`. Absent: false.
     #[serde(default)]
     pub one_way: bool,
 }
 
-/// A route that is given, from one node with hosts to another.
+/// A given route, from one node with hosts to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkRoute {

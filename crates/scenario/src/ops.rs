@@ -19,20 +19,20 @@ pub struct Ops {
     /// Length of a slot. One datagram of 576 B fills the default.
     #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
     pub slot_size: Bytes,
-    /// The part of this that the optical packet needs for itself: header, guard time.
+    /// The part of a slot that the optical packet itself needs: header, guard time.
     pub slot_header: Bytes,
-    /// How many datagrams a slot carries. One that is longer than a slot travels in several, and
-    /// is lost if one of them is.
+    /// How many datagrams a slot carries. A datagram longer than a slot travels in several slots,
+    /// and is lost if one of these is lost.
     pub packing: Packing,
     /// Slots that may wait at a node, for all its outputs together.
     #[schemars(range(max = 1_000_000))]
     pub buffer: u32,
-    /// Which data packets a node marks that have to wait, by the slots that wait there, in bytes.
-    /// Absent: none.
+    /// The rule by which a node marks data packets that have to wait, by the slots that wait there,
+    /// in bytes. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
-    /// In which order the slots that arrive at a node at once are served: the first for an output
-    /// leaves, and those that find the buffer full are dropped.
+    /// The order in which slots that arrive at a node at one time are served. The first slot for an
+    /// output leaves; slots that find the buffer full are dropped.
     pub order: Order,
     /// How ACKs travel.
     pub acks: AckWay,
@@ -72,27 +72,27 @@ pub enum AckWay {
     Free,
 }
 
-/// Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at a rate
-/// that it negotiates from time to time with the links of its route.
+/// Edge smoothing: an edge node has a buffer for each other edge node. The buffer sends its slots
+/// evenly, at a rate that it negotiates with the links of its route.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Smoothing {
-    /// Whether there is any; without, a buffer sends in the next free slot.
+    /// Whether edge nodes smooth their slots; otherwise a buffer sends in the next free slot.
     pub enabled: bool,
     /// Weight of the past in the estimate of the rate, nu of equation (1).
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub weight: f64,
-    /// Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms.
+    /// Time between updates of the estimate; Lu and Hunter use 5 ms to 100 ms.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub unit: Span,
     /// Units from one negotiation to the next.
     #[schemars(range(min = 1, max = 10_000))]
     pub units: u32,
-    /// The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
-    /// first negotiation, and regardless of what is left of a link. A buffer that was idle for an
-    /// interval gives back the rate that it negotiated. Absent: 0.01, or less where more than ten
+    /// The least rate of a buffer: a share of the slots of a wavelength. A buffer has this rate
+    /// before its first negotiation, even if a link has no capacity left. A buffer that was idle
+    /// for an interval gives back its negotiated rate. Absent: 0.01, or less if more than ten
     /// buffers may share a wavelength. The least rates of all pairs of edge nodes whose routes use
-    /// a fibre then take at most a tenth of it.
+    /// a fibre then take at most a tenth of the fibre.
     #[schemars(range(min = 1e-6, max = 1.0))]
     #[schemars(extend("x-default" = "`0.01`, or less where more than ten buffers share a fibre"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,13 +118,13 @@ pub enum Phase {
     Common,
 }
 
-/// When an output of a switch is congested: a slot that is dropped there is lost by congestion, and
-/// else by contention.
+/// When an output of a switch is congested. A slot that is dropped there is then lost by
+/// congestion, otherwise by contention.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Congestion {
-    /// Arrivals, as a share of what the output can carry, from which on it is. Lu and
-    /// Hunter name no number.
+    /// The output is congested from this share on: arrivals over its capacity. Lu and Hunter name
+    /// no number.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
     /// The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
@@ -132,12 +132,12 @@ pub struct Congestion {
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub rtt_max: Span,
     /// A loss is congestion only if arrivals have been at `threshold` or above for more than this
-    /// time, without a break. Each arrival is tested. 0 s: as soon as they are. The second test of
-    /// Lu and Hunter 2009, section III, has two round trips.
+    /// time, without a break. Each arrival is tested. 0 s: at once. The second test of Lu and
+    /// Hunter 2009, section III, has two round trips.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub sustained: Span,
-    /// Time over which the loss rate is counted that notifications carry, at least a slot; rounded
-    /// as `rtt_max` is. Lu and Hunter name no number.
+    /// Time over which the loss rate in notifications is counted, at least a slot; rounded like
+    /// `rtt_max`. Lu and Hunter name no number.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub loss_window: Span,
 }
@@ -147,19 +147,20 @@ pub struct Congestion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dlcc {
-    /// Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
+    /// Whether the edge subtracts the loss rate from its rate, and negotiates again only when its
+    /// backlog is smaller.
     pub rate_cut: bool,
-    /// Which loss rate that is, of those that were notified since the last negotiation.
+    /// Which of the notified loss rates since the last negotiation the edge subtracts.
     pub reading: Reading,
-    /// How much of the loss rate each buffer takes off.
+    /// How much of the loss rate each buffer subtracts.
     pub share: Share,
     /// Whether the edge writes four ACKs to the sender of a lost segment.
     pub acks: bool,
-    /// Which ACKs of the receiver are dropped that repeat those of the edge.
+    /// Which ACKs of the receiver are dropped, among those that repeat the ACKs of the edge.
     pub filter: Filter,
     /// The rule that keeps ACKs of the edge from acknowledging data that are lost.
     pub guard: Guard,
-    /// How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
+    /// Time for which the edge remembers a segment, and its ACKs for it. Absent: twice
     /// `congestion.rtt_max`, at least 1 s.
     #[schemars(extend("x-default" = "twice `congestion.rtt_max`, at least 1 s"))]
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX, "x-or" = "remove it"))]
@@ -172,12 +173,12 @@ pub struct Dlcc {
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_delay: Option<Span>,
-    /// `piggybacked`: a notification that no slot took along leaves by itself after this time.
+    /// `piggybacked`: a notification that found no slot leaves alone after this time.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub piggyback_wait: Span,
 }
 
-/// How much of the notified loss rate each buffer takes off its rate.
+/// How much of the notified loss rate each buffer subtracts from its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Share {

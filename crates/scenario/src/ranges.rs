@@ -16,8 +16,8 @@ use serde_json::Value;
 use super::ScenarioError;
 use super::error::{Check, brief};
 
-/// Whether every value of `table`, which stands at `path` and is of `schema`, is in the range of
-/// its field.
+/// Whether every value of `table`, with this `schema`, is in the range of its field; `path` is the
+/// path of the table.
 pub(super) fn check<T: Serialize>(schema: &Value, path: &str, table: &T) -> Check {
     let value = serde_json::to_value(table).unwrap_or_default();
     Walk::over(schema).held(&Path::Root(path), &value, [schema, &Value::Null])

@@ -30,10 +30,10 @@ pub struct Resolved {
     pub loss: Losses,
     /// The losses of the senders' access links, and those of the receivers'.
     pub link_loss: [Option<LossProcess>; 2],
-    /// Which data packets the senders' access links mark, and the receivers'; none where no host
-    /// lets its packets be marked.
+    /// The marking rules of the senders' and the receivers' access links; none if no host allows
+    /// marks.
     pub marks: [Option<Marking>; 2],
-    /// Which an ingress port marks, or a node with slots; none where no host lets it.
+    /// The marking rule of an ingress port, or of a node with slots; none if no host allows marks.
     pub core_marks: Option<Marking>,
     /// The law of each entry of `scenario.wlan`.
     pub wlan: Vec<WlanLaw>,
@@ -139,8 +139,8 @@ fn heeds_marks<'a>(scenario: &Scenario, mut all: impl Iterator<Item = &'a Config
         || all.any(|tcp| tcp.ecn == Some(true))
 }
 
-/// The TCP parameters of flows and of demand. `scenario` then has the general ones in its `tcp`,
-/// and at each flow and demand what differs.
+/// The TCP parameters of flows and of demand. `scenario` then has the general parameters in its
+/// `tcp`, and the different ones at each flow and demand.
 fn endpoints(
     written: &Scenario,
     scenario: &mut Scenario,
@@ -198,7 +198,7 @@ fn endpoint(written: &Scenario, at: &str, own: &Overrides) -> Result<Config, Sce
 }
 
 impl Resolved {
-    /// The nodes and fibres, and the routes; those of a path are a chain.
+    /// The nodes, fibres and routes; a path is a chain.
     ///
     /// # Panics
     /// Never: a chain leads from end to end.
@@ -211,7 +211,7 @@ impl Resolved {
         })
     }
 
-    /// The mean load of each entry of `scenario.demand`; nothing of one that has a single round.
+    /// The mean load of each entry of `scenario.demand`; none for an entry with a single round.
     #[must_use]
     pub fn offered(&self) -> Vec<Option<Offered>> {
         let all = self.scenario.demand.iter().zip(&self.demand);

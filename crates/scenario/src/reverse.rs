@@ -13,11 +13,12 @@ use super::write::{WRITES_MAX, Write};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reverse {
-    /// Name of this direction in tables and figures; absent: that of the flow, and `(back)`.
+    /// Name of this direction in tables and figures. Absent: the label of the flow, followed by
+    /// `(back)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// When it begins to write, counted from the start of the connection; where it replies, from
-    /// the arrival of the data that it replies to.
+    /// Time at which the called host begins to write, counted from the start of the connection.
+    /// With `reply` it counts from the arrival of the data of the other direction.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// A finite transfer of this many bytes of application data.
@@ -33,6 +34,6 @@ pub struct Reverse {
     #[schemars(length(max = WRITES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Vec<Write>>,
-    /// Whether it writes only when all data of the other direction have arrived.
+    /// Whether the called host writes only after all data of the other direction have arrived.
     pub reply: bool,
 }

@@ -10,37 +10,36 @@ use super::limits::DURATION_MAX;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
-    /// Simulated time; the run ends earlier when every finite flow is done, or with
-    /// `bursts`, and later with `drain`.
+    /// Simulated time. The run ends earlier if all flows are finite and done, or with `bursts`. It
+    /// ends later with `drain`.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
     pub duration: Span,
-    /// Rates are measured from here to `duration`, which is longer.
+    /// Rates are measured from this time on, up to `duration`, which is later.
     pub warmup: Span,
-    /// After `duration` no connection of `demand` and no flow begins. The run goes on until all
-    /// finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
-    /// `duration` up to 2e6 s. Completion times are then those of all transfers that began. Without
-    /// it, or where it is too short, transfers that are unfinished at the end are censored. All
-    /// other sources go on sending, so that these transfers meet the same load. Counters, counts of
-    /// flows, completion times and traces are of the whole run. All other results end at
-    /// `duration`, as without it: rates, and those of the network and of cells. Absent: the run
-    /// ends at `duration`.
+    /// After `duration` no connection of `demand` and no flow begins. The run continues until all
+    /// finite transfers are acknowledged, for at most this time. Not with `bursts`; `duration` and
+    /// drain are together at most 2e6 s. Completion times then include all transfers that began. If
+    /// the drain is absent or too short, transfers that are unfinished at the end are censored. All
+    /// other sources continue, so these transfers meet the same background load. Counters, counts
+    /// of flows, completion times and traces cover the whole run. Rates and the results of the
+    /// network and of cells end at `duration`. Absent: the run ends at `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Span>,
     /// End when this many data bursts have been closed.
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
-    /// Records this often how many connections of `demand` are open at each edge node, in the table
-    /// `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+    /// Interval at which the table `samples` records the open connections of `demand` at each edge
+    /// node, at most 10,000,000 times; needs a mesh. Absent: no samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Span>,
-    /// Records this often the backlog of each assembly queue and of each fibre, and how long each
-    /// wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
-    /// 10,000,000 times; needs a mesh of bursts. Absent: not at all.
+    /// Interval at which the tables `queues`, `ports` and `wavelengths` record the backlog of each
+    /// assembly queue and fibre, and the reserved time of each wavelength, at most 10,000,000
+    /// times; needs a mesh of bursts. Absent: no records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Span>,
-    /// Which of several events of one instant comes first, among timers and then among arrivals.
-    /// `random` shows whether a result depends on ties.
+    /// The order of events of one instant, among timers and then among arrivals. `random` shows
+    /// whether a result depends on ties.
     pub tie_break: TieBreak,
     /// Seed of all randomness.
     #[schemars(range(max = i64::MAX))]
@@ -48,10 +47,9 @@ pub struct Run {
     /// Independent repetitions.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub replications: u32,
-    /// The memory that a run may take, together with all runs at the same time. A scenario that is
-    /// bound to need more is refused before it runs. A run that comes to need more is stopped, and
-    /// its records are kept. A larger value changes no number. Absent: half of the memory of the
-    /// machine.
+    /// The memory that all simultaneous runs may use together. A scenario that certainly needs more
+    /// is refused before it runs. A run that exceeds it is stopped, and its records are kept. A
+    /// larger value changes no number. Absent: half of the memory of the machine.
     #[schemars(extend("x-default" = "half of the memory"))]
     #[schemars(extend("x-minimum" = "1 MB"))]
     #[serde(skip_serializing_if = "Option::is_none")]

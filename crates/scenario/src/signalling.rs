@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::limits::{CONTROL_MAX, PARALLEL_MAX, RATE_MIN};
 
 /// The control plane of a burst-switched mesh. A header is processed once at each node that
-/// schedules its burst: at the ingress and at every node in between, as often as the route has
-/// fibres.
+/// schedules its burst, which is every node of the route except the egress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Signalling {
@@ -22,10 +21,10 @@ pub struct Signalling {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
     /// The spare time in the offset time, beyond hops x `processing`. It covers the sending of the
-    /// header, its waiting, and `switching`. The default is 1 us where that is enough on every
-    /// route for a header that waits nowhere. Else it is twice what such a header needs, in whole
+    /// header, its waiting, and `switching`. The default is 1 us if that is enough on every route
+    /// for a header that waits nowhere. Otherwise it is twice the need of such a header, in whole
     /// microseconds: `switching`, and the sending of the header on all fibres of the longest route
-    /// but the last.
+    /// except the last.
     #[schemars(extend("x-default" = "`\"1 us\"`, or more on long routes and at low rates"))]
     #[schemars(extend("x-maximum" = CONTROL_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +48,7 @@ pub struct Signalling {
     #[schemars(extend("x-minimum" = RATE_MIN))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// `two-way`: requests an ingress makes for a burst before it gives the burst up.
+    /// `two-way`: number of requests for a burst before the ingress gives it up.
     #[schemars(range(min = 1))]
     pub requests: u32,
     /// `two-way`: time from a refusal to the next request.

@@ -36,8 +36,8 @@ pub struct Size {
     #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Bytes>,
-    /// The exponent of the tail, of `pareto` above 1. The smaller, the more of
-    /// all bytes are in the largest flows.
+    /// The exponent of the tail, of `pareto` above 1. The smaller the exponent, the more of all
+    /// bytes are in the largest flows.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SHAPE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<f64>,
@@ -61,11 +61,13 @@ pub struct Size {
     pub parts: Vec<SizePart>,
 }
 
-/// A distribution that a share of all sizes comes from; each has exactly its fields, as `size` has.
+/// A part of a mixture: the distribution of a share of all sizes. It has exactly the fields of its
+/// distribution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizePart {
-    /// How many of all sizes come from it: its weight over the sum of the weights of all parts.
+    /// Weight of the part. Its share of all sizes is its weight over the sum of the weights of all
+    /// parts.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub weight: f64,
     /// The distribution; all but `mixture`.
@@ -156,7 +158,7 @@ impl Distribution {
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Size).to_value());
 
 impl Size {
-    /// The sampler of the distribution; the table stands at `path` of the scenario, such as
+    /// The sampler of the distribution; `path` is its path in the scenario, such as
     /// `demand[0].size`.
     ///
     /// # Errors
@@ -464,7 +466,7 @@ mod tests {
             ),
             (
                 r#"{"distribution":"empirical","cdf":[["3 KB",0.5],["2 KB",1]]}"#,
-                "cdf[1] = [\"2 KB\", 1]: the size is below that of the point before",
+                "cdf[1] = [\"2 KB\", 1]: the size is below the size of the point before",
             ),
         ];
         for (text, says) in cases {

@@ -25,8 +25,8 @@ pub enum SpellLengths {
 }
 
 /// Losses of an access link among the packets that hosts and edge nodes hand to it, data and ACKs
-/// alike. Each link has spells of its own, which both of its directions share. They go on as time
-/// does, whether or not anything is sent. A lost packet takes no room on the link.
+/// alike. Each link has its own spells, which both its directions share. The spells continue
+/// whether or not anything is sent. A lost packet takes no room on the link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkLoss {
@@ -43,8 +43,8 @@ pub struct LinkLoss {
     /// `outages`: how the lengths of spells are distributed. Absent: "exponential".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spells: Option<SpellLengths>,
-    /// `spells = "periodic"`: when the first down spell begins; before it the link is up. Absent:
-    /// drawn for each link, every instant of the period equally likely.
+    /// `spells = "periodic"`: start of the first down spell; before it the link is up. Absent:
+    /// drawn for each link, uniform over the period.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Span>,
@@ -174,7 +174,7 @@ impl LinkLoss {
         self.loss_bad.or(Probability::new(1.0))
     }
 
-    /// The losses by this rule, which stands at `table`, of a run that `lasts` so long.
+    /// The losses by this rule in a run of length `lasts`; `table` is the path of the rule.
     pub(super) fn process(&self, table: &str, lasts: Span) -> Result<LossProcess, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LinkLossKind::FIELDS);
         let process = match self.process {

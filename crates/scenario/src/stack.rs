@@ -9,7 +9,7 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::{Flow, Scenario, ScenarioError};
 
-/// A packet between a host and its access link. The flow that it belongs to is that of its host.
+/// A packet between a host and its access link. The segment belongs to the flow of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Its size on a link, all headers included; at least 1 byte, at most 65,535.
@@ -39,10 +39,10 @@ pub enum HostEvent {
     /// An ACK has come: of all packets that are acknowledged, the highest; of TCP, the last one up
     /// to which nothing is waited for.
     Acked(u64),
-    /// It takes this packet for lost. (RFC 9002, section 6.1.)
+    /// The host takes this packet for lost. (RFC 9002, section 6.1.)
     Lost(u64),
-    /// It takes so many packets for lost and does not say which: the oldest ones that are missing.
-    /// A probe of the path's largest packet is not among them: that is named.
+    /// The host takes a number of packets for lost without naming them: the oldest missing ones. A
+    /// probe of the path's largest packet is not among them: that is named.
     SomeLost(u32),
     /// TCP begins to repair a connection: after ACKs that reported a gap (RFC 6675, section 5), or
     /// since its timer has fired (RFC 6298). The [`Awaited`](Self::Awaited) packets follow. Until
@@ -56,12 +56,13 @@ pub enum HostEvent {
     },
     /// Of the repair that has just begun: the data of this packet are not acknowledged.
     Awaited(u64),
-    /// It retransmits the data of this packet.
+    /// The host retransmits the data of this packet.
     Resent(u64),
-    /// It has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section 6.2).
+    /// The host has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section
+    /// 6.2).
     Timeout,
-    /// It will never take this packet for lost: nobody needs any more what it carried, such as a
-    /// part of a handshake that is over.
+    /// The host will never take this packet for lost: its content is no longer needed, such as a
+    /// part of a finished handshake.
     Forgotten(u64),
     /// Of a receiver: it could not read the packet that came last, as it lacks the keys still, and
     /// drops it. Whoever sent that is right to take it for lost.
@@ -181,8 +182,8 @@ pub struct HostState {
 
 /// One end of a connection. After each call of [`start`](Self::start), [`handle`](Self::handle) and
 /// [`handle_timeout`](Self::handle_timeout) it is asked for all events, then for all packets, then
-/// for its next alarm. Time never runs backwards. Its actions follow from these calls and from the
-/// seed that it was made with: it reads no clock and draws no chance of its own.
+/// for its next alarm. Time never runs backwards. The actions of a host follow only from these
+/// calls and from its seed: it reads no clock and has no other source of randomness.
 pub trait Host: fmt::Debug + Send {
     /// The flow begins.
     fn start(&mut self, now: Time);
@@ -247,7 +248,7 @@ pub struct Connection {
     pub flow: u32,
     /// The stack, one of [`Stacks::names`].
     pub stack: String,
-    /// Its congestion control; `None`: the one that it uses by itself.
+    /// Congestion control of the stack; `None`: the stack's default.
     pub congestion_control: Option<String>,
     /// Bytes that the sender's application has in all; `None`: it always has more.
     pub bytes: Option<u64>,
@@ -258,7 +259,7 @@ pub struct Connection {
     pub back: Option<Back>,
     /// Streams over which each application writes, at least 1: each write is shared out among them.
     pub streams: u32,
-    /// Whether the network carries what [`Host::ecn`] says.
+    /// Whether the network carries the ECN marks of [`Host::ecn`].
     pub ecn: bool,
     /// The number that all its chances follow from: of the seed, the replication and the flow.
     pub seed: u64,
@@ -301,7 +302,7 @@ pub trait Stacks: fmt::Debug + Send + Sync {
         1
     }
 
-    /// Whether one of them says in headers of IP what it knows of congestion, and hears of it.
+    /// Whether one of them uses ECN.
     fn has_ecn(&self, _stack: &str) -> bool {
         false
     }
@@ -349,8 +350,8 @@ pub enum Wakeup {
 
 /// A clock outside of a run: hosts on it send of themselves.
 pub trait ExternalClock: fmt::Debug + Send + Sync {
-    /// Waits until `until`, or until a host has something to send before. It is `now` in the run,
-    /// and all that is to happen before `now` has happened.
+    /// Waits until `until`, or until a host has something to send before. The time of the run is
+    /// `now`, and all earlier events have happened.
     fn wait(&self, now: Time, until: Time) -> Wakeup;
 }
 

@@ -12,25 +12,24 @@ use super::{NetworkKind, Scenario, ScenarioError};
 /// Most entries of a scenario.
 const ENTRIES_MAX: usize = 100_000;
 
-/// An operation on a burst of the run, or on all of them. All else in the run is as it would be
-/// without it: a draw is keyed by its own number, and an operated burst takes nothing of what other
-/// bursts have. Numbers are those of one seed, replication and version. With `run.tie_break` =
-/// `random` the ties behind an operated burst are drawn anew.
+/// An operation on a burst of the run, or on all bursts. Everything else is as without the
+/// operation: draws are keyed, and an operated burst takes no resource from other bursts. Burst
+/// numbers hold for one seed, replication and version. With `run.tie_break` = `random` the ties
+/// after an operated burst are drawn again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Surgery {
-    /// Number of the burst, as the tables `bursts` and `packets` have it; of a slotted network,
-    /// that of the optical packet. Absent: every burst.
+    /// Number of the burst in the tables `bursts` and `packets`; in a slotted network, number of
+    /// the optical packet. Absent: every burst.
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<u64>,
-    /// On a `path`, where bursts of each direction are numbered by themselves: the direction.
-    /// Absent: `data`.
+    /// On a `path`, where each direction has its own burst numbers: the direction. Absent: `data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// The operation.
     pub operation: Operation,
-    /// `delay`: by how much later it lands.
+    /// `delay`: the delay of the landing.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{CLASS_MAX, DURATION_MAX, RATE_MIN, SPAN_MAX};
 
-/// UDP sources. On a `path` they share an access link with the flows; their packets leave at the
-/// far end of that link: they fill its queue and never enter the optical network. In a mesh their
-/// packets are at the edge node as they are sent, and travel to another edge node in bursts or
+/// UDP sources. On a `path` they share an access link with the flows. Their packets fill its queue,
+/// leave at the far end of the link, and never enter the optical network. In a mesh their packets
+/// start at an edge node, without an access link, and travel to another edge node in bursts or
 /// slots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -18,26 +18,26 @@ pub struct Traffic {
     /// without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// On a `path`: which access link they load. Absent: the senders'.
+    /// On a `path`: the access link that the sources load. Absent: the senders'.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// In a mesh: name of the edge node where their packets enter. Absent: the first.
+    /// In a mesh: name of the edge node where the packets enter. Absent: the first.
     #[schemars(extend("x-default" = "the first edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// In a mesh: name of the edge node where their packets leave. Absent: the last.
+    /// In a mesh: name of the edge node where the packets leave. Absent: the last.
     #[schemars(extend("x-default" = "the last edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// In a mesh: class of their packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
     pub class: u32,
-    /// How they send.
+    /// How the sources send.
     pub pattern: Pattern,
-    /// How many sources are like this one.
+    /// Number of equal sources.
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Rate of a source, or session, while it sends.
+    /// Rate of a source, or of a session, while it sends.
     #[schemars(extend("x-minimum" = RATE_MIN))]
     pub rate: Rate,
     /// Size of a packet.
@@ -47,8 +47,8 @@ pub struct Traffic {
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_per_second: Option<f64>,
-    /// `pareto`: mean time that a source sends. A spell that ends between two packets leaves the
-    /// rest of the interval to the next spell. `sessions`: mean time that a session lasts.
+    /// `pareto`: mean time that a source sends. If a spell ends between two packets, the rest of
+    /// the interval continues in the next spell. `sessions`: mean time that a session lasts.
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     pub on_mean: Span,
     /// `pareto`: mean time that a source is silent.
@@ -59,19 +59,19 @@ pub struct Traffic {
     /// exponent (3 - `shape`) / 2.
     #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 100))]
     pub shape: f64,
-    /// `periodic`: how long a source sends in each period, carried on from one to the next as with
-    /// `pareto`. Absent: "200 ms".
+    /// `periodic`: time for which a source sends in each period. An unfinished interval between
+    /// packets continues in the next period, as with `pareto`. Absent: "200 ms".
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
-    /// `periodic`: time from the beginning of one such time to that of the next; where in its
-    /// period a source begins is random, unless `phase` fixes it. Absent: "10 s".
+    /// `periodic`: length of a period. A source starts at a random point of its period, unless
+    /// `phase` fixes it. Absent: "10 s".
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
-    /// `periodic`: by how much each period differs from `period`, as a share of it: its length is
-    /// uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
-    /// `on`. Absent: 0, all are alike.
+    /// `periodic`: largest deviation of a period from `period`, as a share of it. The length is
+    /// uniform between 1 - `period_jitter` and 1 + `period_jitter` times `period`, but at least
+    /// `on`. Absent: 0, all periods are equal.
     #[schemars(range(min = 0.0, max = 1.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_jitter: Option<f64>,
@@ -121,7 +121,7 @@ pub enum Pattern {
     Cbr,
     /// At constant rate for Pareto-distributed times, with Pareto-distributed silences.
     Pareto,
-    /// At random: a Poisson process of this mean rate.
+    /// A Poisson process of packets with the mean `rate`.
     Poisson,
     /// At constant rate for the time `on` in each `period`.
     Periodic,

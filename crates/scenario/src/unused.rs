@@ -22,7 +22,7 @@ pub(super) fn warnings(scenario: &Scenario, demand: &[DemandLaw], heeded: bool) 
     found
 }
 
-/// That what stands at `path`, and begins at `at`, comes too late.
+/// Warns that the entry at `path` begins too late, at `at`.
 fn late(path: &str, at: Time, end: Span, what: &str) -> Option<String> {
     (at >= Time::ZERO + end).then(|| {
         format!(
@@ -109,7 +109,8 @@ fn late_entries(scenario: &Scenario) -> Vec<String> {
     all.into_iter().filter_map(|(path, at, what)| late(&path, at, end, what)).collect()
 }
 
-/// Failures, and changes of routes after them, that no burst meets. They go on while a run drains.
+/// Failures, and changes of routes after them, that no burst meets. Failures continue while a run
+/// drains.
 fn late_failures(scenario: &Scenario) -> Vec<String> {
     let run = &scenario.run;
     let end = (Time::ZERO + run.duration).saturating_add(run.drain.unwrap_or_default());
@@ -217,7 +218,7 @@ fn looks_too_rare(scenario: &Scenario) -> Vec<String> {
     rare.collect()
 }
 
-/// Looks at the network that come with each round, or each period, at the same place of it.
+/// Samples of the network that fall on one point of each round or period.
 fn looks_in_step(scenario: &Scenario) -> Vec<String> {
     let mut steps: Vec<(String, Span)> = Vec::new();
     for (index, one) in scenario.demand.iter().enumerate() {

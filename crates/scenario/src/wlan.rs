@@ -20,7 +20,7 @@ const SENSE_DB: f64 = 13.7;
 
 /// The rates of 802.11b.
 const RATES: [&str; 4] = ["1 Mb/s", "2 Mb/s", "5.5 Mb/s", "11 Mb/s"];
-/// That of data frames, unless a scenario says another.
+/// The default rate of data frames.
 const RATE: Rate = Rate::from_bps(11_000_000);
 /// The largest contention window of all.
 const WINDOW_MAX: u32 = 32_767;
@@ -57,7 +57,7 @@ pub struct Wlan {
     /// The preamble of each frame.
     pub preamble: WlanPreamble,
     /// Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
-    /// by an RTS. Absent: none is.
+    /// by an RTS. Absent: no frame is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Bytes>,
     /// Tries of a frame that no RTS precedes, and of an RTS.
@@ -72,18 +72,18 @@ pub struct Wlan {
     /// Largest contention window, at least `cw_min`.
     #[schemars(range(max = WINDOW_MAX))]
     pub cw_max: u32,
-    /// Packets that may wait at the base station behind the one being sent; more are dropped.
-    /// Absent: no bound.
+    /// Packets that may wait at the base station behind the packet being sent; further packets are
+    /// dropped. Absent: no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_queue: Option<u32>,
-    /// Packets that may wait at a station behind the one being sent; more are dropped. Absent: no
-    /// bound.
+    /// Packets that may wait at a station behind the packet being sent; further packets are
+    /// dropped. Absent: no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub station_queue: Option<u32>,
-    /// Whether no station hears another one, but the base station all. `shadowing` with `positions`
-    /// says for itself who hears whom.
+    /// Whether stations cannot hear each other; the base station hears all of them. With
+    /// `shadowing` and `positions`, the positions decide which stations hear each other.
     pub hidden: bool,
-    /// How frames are lost that meet no other one.
+    /// The process that loses frames without a collision.
     pub loss: WlanLoss,
     /// `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
     /// that a packet is lost.
@@ -110,8 +110,8 @@ pub struct Wlan {
     #[schemars(range(min = 0.0, max = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_m: Option<f64>,
-    /// `shadowing`: where each station is, in m from the base station: x and y, in the order of the
-    /// flows. Stations that are too far from one another are hidden.
+    /// `shadowing`: position of each station: x and y in m from the base station, in the order of
+    /// the flows. Stations that are too far from one another are hidden.
     #[schemars(extend("x-minimum" = -1e9, "x-maximum" = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<Vec<(f64, f64)>>,
@@ -146,7 +146,7 @@ pub enum WlanPreamble {
     Short,
 }
 
-/// How frames are lost that meet no other one.
+/// The process that loses frames without a collision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WlanLoss {
@@ -235,7 +235,7 @@ pub struct WlanLaw {
     hidden: bool,
 }
 
-/// How frames are lost that meet no other one.
+/// The process that loses frames without a collision.
 #[derive(Clone, Debug)]
 enum FrameLosses {
     None,
@@ -257,7 +257,7 @@ enum FrameLosses {
 /// How far stations are from the base station.
 #[derive(Clone, Debug)]
 enum Places {
-    /// By so many dB the mean power is above the threshold.
+    /// The mean power above the threshold, in dB.
     Margin(f64),
     /// All so far, in m.
     Distance(f64),
@@ -275,7 +275,7 @@ impl WlanLaw {
         }
     }
 
-    /// Who hears whom, the base station and so many stations.
+    /// Which nodes hear each other: the base station and the stations.
     #[must_use]
     pub fn paths(&self, stations: u32) -> Paths {
         Paths::new(stations + 1, |from, to| {
@@ -310,7 +310,7 @@ impl WlanLaw {
 }
 
 impl Wlan {
-    /// The law of this cell, which stands at `at` and has so many stations.
+    /// The law of this cell with its number of stations; `at` is the path of the cell.
     fn law(&self, at: &str, stations: u32) -> Result<WlanLaw, ScenarioError> {
         let mut given = Choice::of(at, self, "loss", WlanLoss::FIELDS);
         let losses = match self.loss {
@@ -336,7 +336,7 @@ impl Wlan {
         Ok(WlanLaw { rules: Rules { stations, ..self.rules(at)? }, losses, hidden: self.hidden })
     }
 
-    /// The chance of frames without data, where that of frames with data is this.
+    /// The chance for frames without data, given the chance for frames with data.
     fn control(&self, data: Probability, given: &mut Choice<'_>) -> Probability {
         match given.may("frames", self.frames).unwrap_or_default() {
             WlanFrames::All => data,
@@ -344,7 +344,7 @@ impl Wlan {
         }
     }
 
-    /// The speeds of so many stations, if each has its own.
+    /// The speed of each station, if they differ.
     fn speeds(&self, at: &str, stations: u32) -> Result<Vec<Speed>, ScenarioError> {
         let Some(rates) = &self.station_rates else { return Ok(Vec::new()) };
         if self.rate != RATE {
@@ -439,7 +439,7 @@ impl Wlan {
         }
     }
 
-    /// Whether each of the stations has one of so many places.
+    /// Whether the number of positions equals the number of stations.
     fn placed(&self, at: &str, stations: u32, places: usize) -> Check {
         if self.hidden {
             let problem = "positions say who hears whom";
@@ -454,7 +454,7 @@ impl Wlan {
     }
 }
 
-/// The speed of a rate that stands at `path`.
+/// The speed of the rate at `path`.
 fn speed(path: String, rate: Rate) -> Result<Speed, ScenarioError> {
     Speed::of(rate).ok_or_else(|| {
         let fix = format!("write {}", RATES.join(", "));

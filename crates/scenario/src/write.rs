@@ -14,10 +14,10 @@ pub(super) const WRITES_MAX: u32 = 9000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Write {
-    /// When, counted from the start of the flow.
+    /// Time of the write, counted from the start of the flow.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub at: Span,
-    /// How much application data.
+    /// Size of the write, in application data.
     #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
     pub bytes: Bytes,
 }

@@ -20,7 +20,7 @@ impl Table {
         for (index, pair) in points.windows(2).enumerate() {
             let [(size, chance), (next_size, next_chance)] = [pair[0], pair[1]];
             if next_size < size {
-                return Err((index + 1, "the size is below that of the point before"));
+                return Err((index + 1, "the size is below the size of the point before"));
             }
             if next_chance < chance {
                 return Err((index + 1, "the probability is below that of the point before"));

@@ -76,7 +76,7 @@ def declared(
         found = {name: _find(hints[name]) for name in signature.parameters}
         known = {name: one for name, one in found.items() if one is not None}
         if wrong := (found.keys() - known.keys() - notes.keys()) | (notes.keys() - found.keys()):
-            raise TypeError(f"{function.__name__}: neither a declaration nor a note fits {wrong}")
+            raise TypeError(f"{function.__name__}: not declared, or no argument: {wrong}")
         # Readers of the signature, such as `help` and the site, see plain types.
         function.__annotations__.update({name: _plain(one) for name, one in known.items()})
         call: Callable[..., Any] = function

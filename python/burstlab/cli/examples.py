@@ -42,7 +42,7 @@ def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
         ]
         if changed and not force:
             raise InputError(
-                f"{out / changed[0]}: is there, and is not what would be written\n"
+                f"{out / changed[0]}: exists, with other contents\n"
                 "  fix: give another directory, or add --force to replace it"
             )
         for name, content in found.items():

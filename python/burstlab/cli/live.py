@@ -155,7 +155,7 @@ def _print(result: Any, outcome: Mapping[str, Any]) -> None:
         parts = ", ".join(f"{name} {1e3 * value:.3g} ms" for name, value in late.items())
         say(f"lateness: {parts}")
     if outcome.get("late"):
-        warn("warning: LATE: the machine was too slow, the numbers are not those of the scenario")
+        warn("warning: LATE: the machine was too slow, so the numbers do not describe the scenario")
     if result.directory is not None:
         say(f"written to {result.directory}")
 
@@ -175,7 +175,7 @@ def _end_of(program: Mapping[str, Any]) -> str:
 def _status(interrupted: bool, outcome: Mapping[str, Any]) -> int:
     """Return the exit status, after messages about the programs that failed."""
     if interrupted:
-        warn("interrupted: the numbers are those of what was done")
+        warn("interrupted: the numbers cover only the part that was done")
         return 130
     worst = 0
     for program in outcome["programs"]:

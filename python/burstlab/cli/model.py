@@ -38,7 +38,7 @@ def model(
     if name is None:
         if set_:
             raise InputError(
-                f"--set {set_[0]}: no model is named\n  fix: burstlab model NAME --set ..."
+                f"--set {set_[0]}: no model is named\n  fix: write burstlab model NAME --set ..."
             )
         _list(MODELS, json_)
         return 0
@@ -65,7 +65,9 @@ def _settings(model: Model, settings: list[str]) -> dict[str, str]:
     for setting in settings:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not (name and equals and value):
-            raise InputError(f"--set {setting}: no value\n  fix: --set name=value, say --set p=0.1")
+            raise InputError(
+                f"--set {setting}: no value\n  fix: write name=value, for example --set p=0.1"
+            )
         if name not in names:
             raise unknown(f"parameter of {model.name}", name, names)
         given[name] = value

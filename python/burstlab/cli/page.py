@@ -147,7 +147,7 @@ def _show(
 
     if file is None:
         if force:
-            raise InputError("--force is of --export\n  fix: leave it out")
+            raise InputError("--force works only with --export\n  fix: leave out --force")
         serve(page, port=port or 0, browse=not no_open, token=token)
         return 0
     from burstlab.running.progress import bar

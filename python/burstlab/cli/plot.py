@@ -84,7 +84,9 @@ def plot(
             raise InputError(f"{flag} is of {of}, not of {kind}\n  fix: leave it out")
     if kind == "sweep":
         if x is None:
-            raise InputError("a sweep needs a parameter\n  fix: --x tcp.window, for example")
+            raise InputError(
+                "a sweep needs a parameter\n  fix: give one, for example --x tcp.window"
+            )
         chart = sweep_chart(results_in(Path(directory)), x, y, by=by)
     else:
         times = _times(seconds, start=start, end=end)
@@ -147,5 +149,5 @@ def _fibre(text: str | None, summary: Mapping[str, Any]) -> tuple[int, int] | No
         if f"{link['from']}-{link['to']}" == text:
             return number[link["from"]], number[link["to"]]
     raise InputError(
-        f"--fibre {text}: is no fibre\n  fix: numbers or names of its nodes, such as 4-3"
+        f"--fibre {text}: is no fibre\n  fix: give numbers or names of its nodes, such as 4-3"
     )

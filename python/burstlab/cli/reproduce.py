@@ -71,7 +71,7 @@ def reproduce(
     if not targets:
         if coverage:
             return print_coverage(out, (), json_=json_)
-        raise InputError("no target named\n  fix: burstlab list names them, or say all")
+        raise InputError("no target is named\n  fix: name one of burstlab list, or write all")
     wanted = select(targets)
     override({}, seed=seed, replications=None)
     lazy_load.want(*lazy_load.TABLES, "rich.console", "rich.table")

@@ -46,10 +46,12 @@ def results(
     from burstlab.measures.comparing import compare, find
 
     if not directories:
-        raise InputError("no directory named\n  fix: burstlab results DIR...")
+        raise InputError("no directory is named\n  fix: write burstlab results DIR...")
     if verify:
         if sql is not None:
-            raise InputError("--verify answers no query\n  fix: leave out --sql, or --verify")
+            raise InputError(
+                "--verify and --sql exclude each other\n  fix: leave out --sql, or --verify"
+            )
         return _verify(directories, json_=json_)
     entries = find(directories)
     if sql is not None:

@@ -117,7 +117,7 @@ def run(
     _print(result, json_=json_)
     if interrupted:
         on = "" if checkpoint is None else "; --resume goes on"
-        print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
+        print(f"interrupted: the numbers cover only the part that was done{on}", file=sys.stderr)
     return 130 if interrupted else 0
 
 
@@ -163,9 +163,11 @@ def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mappin
         from burstlab import again
 
         fix = f"{again.of_first_point(Path(scenario), None)} runs one of its points"
-        raise InputError(f"{scenario}: a study, of which no point is named\n  fix: {fix}")
+        raise InputError(f"{scenario}: a study is given without a point\n  fix: {fix}")
     if scheme is not None:
-        raise InputError("--scheme is of a point of a study\n  fix: add --point, or leave it out")
+        raise InputError(
+            "--scheme needs a point of a study\n  fix: add --point, or leave out --scheme"
+        )
     return scenario
 
 

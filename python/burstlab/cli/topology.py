@@ -41,7 +41,9 @@ def topology(
     from burstlab.topology import LENGTHS, read
 
     if lengths not in LENGTHS:
-        raise InputError(f"--lengths {lengths}: no such choice\n  fix: use {', '.join(LENGTHS)}")
+        raise InputError(
+            f"--lengths {lengths}: is not one of the choices\n  fix: use {', '.join(LENGTHS)}"
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ScenarioWarning)
         found = read(file, lengths)
@@ -72,7 +74,7 @@ def _write(
     if path.suffix != ".toml":
         raise InputError(f"--out {path}: not a TOML file\n  fix: let its name end in .toml")
     if path.exists() and not force:
-        raise InputError(f"--out {path}: it is there\n  fix: give another name, or --force")
+        raise InputError(f"--out {path}: the file exists\n  fix: give another name, or --force")
     notes = "".join(f"# {line}\n" for text in said for line in text.splitlines())
     try:
         put(path, f"{notes}{tomli_w.dumps(found)}".encode())

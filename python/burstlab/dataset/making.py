@@ -77,19 +77,19 @@ def make(
     targets
         Targets of `burstlab.reproduce` that have a grid.
     effort
-        ``"quick"`` or ``"full"``: which table of the plans says how much to run. Each point has as
-        many replications as that begins with.
+        ``"quick"`` or ``"full"``: which table of the plans says how much to run. Each point has the
+        first number of replications of its plan.
     seed
         Instead of the seed of the scenarios.
     jobs
         Replications at a time; it changes no number.
     prices
-        Of the first replication of each run so many lost bursts are priced, drawn by the seed; 0:
+        Number of lost bursts to price in the first replication of each run, drawn by the seed; 0:
         none.
     force
-        Replace a set that is there.
+        Replace an existing data set.
     progress
-        Called with the share done, 0 to 1, and what is run.
+        Called with the finished share, 0 to 1, and the name of the run.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def make(
         if "grid" not in paper.plans[target]:
             raise InputError(
                 f"{paper.key}/{target}: has no grid of runs\n"
-                f"  fix: name others, such as {', '.join(TARGETS)}"
+                f"  fix: name another target, such as {', '.join(TARGETS)}"
             )
     # Found missing now, and not when all runs are done.
     extra("pyarrow.parquet", _WHAT)
@@ -133,7 +133,7 @@ def refuse(where: Path, *, force: bool) -> None:
     there = [path.name for path in found if not path.name.startswith((".aside", ".lock", ".probe"))]
     if there and (not force or SUMS not in there or set(there) - ours):
         fix = "add --force to replace the set" if SUMS in there else "give another --out"
-        raise InputError(f"{where}: holds something already ({there[0]})\n  fix: {fix}")
+        raise InputError(f"{where}: the directory is not empty ({there[0]})\n  fix: {fix}")
 
 
 def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, prices: int) -> None:

@@ -76,7 +76,7 @@ def export(
     if at is not None and format not in _OF_A_PLACE:
         raise InputError(f"--at is of captures, not of {format}\n  fix: leave it out")
     if flow is not None and format == "csv":
-        raise InputError("--flow: tables have all flows\n  fix: leave it out")
+        raise InputError("--flow does not apply: tables have all flows\n  fix: leave out --flow")
     number = _replication(result, replication)
     path = Path(out)
     if format == "csv":

@@ -27,7 +27,7 @@ def refuse(result: Result, flows: Collection[int]) -> None:
         number, *more = sorted(flows)
         others = f" and {len(more)} more" if more else ""
         raise InputError(
-            f"flow {number}{others}: its hosts are third-party, and what their packets say was not "
+            f"flow {number}{others}: its hosts are third-party, and their datagrams were not "
             'recorded\n  fix: run it again with --trace datagrams (trace=("datagrams",)), name '
             "another flow (--flow), or export qlog, xplot or csv"
         )

@@ -83,7 +83,7 @@ def write(
     path
         The file.
     at
-        None: a monitor is at all places.
+        Must be None: a monitor covers all places.
     flow
         The only flow; by default all.
     replication
@@ -96,8 +96,8 @@ def write(
     refused = [number for number in flows.live() if flow in (None, number)]
     if refused:
         raise InputError(
-            f"flow {refused[0]} is all that two live hosts say to each other, by several protocols "
-            "and ports, and a flow monitor has one of each\n"
+            f"flow {refused[0]} has all traffic between two live hosts, of several protocols "
+            "and ports, but a flow monitor has one of each\n"
             "  fix: name another flow (--flow), or export pcapng or csv"
         )
     # smoltcp says TCP; the other stacks are QUIC.

@@ -230,8 +230,8 @@ class Flows:
         for number in numbers:
             if self._before_the_run(number).scale is not None:
                 raise InputError(
-                    f"the table packets does not tell the windows that flow {number} was "
-                    "advertised: an older version wrote it\n  fix: run it again"
+                    f"the table packets lacks the advertised windows that flow {number} "
+                    "got: an older version of burstlab wrote it\n  fix: run it again"
                 )
 
     @cached_property

@@ -189,7 +189,7 @@ class Capture:
         says = self._datagrams.of(sight.row, sight.size)
         if says is None:
             raise InputError(
-                f"flow {sight.flow}: its hosts say how long their packets are, and not what is in "
+                f"flow {sight.flow}: its hosts report the lengths of packets, but not the data in "
                 "them\n  fix: name another flow (--flow), or export qlog, xplot or csv"
             )
         flow, back = self._endpoint(sight.flow), sight.kind == ACK

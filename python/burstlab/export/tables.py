@@ -28,7 +28,7 @@ def refuse(files: Sequence[Path]) -> None:
     """Refuse to replace files that are there."""
     if files:
         raise InputError(
-            f"{files[0]}: is there already\n"
+            f"{files[0]}: exists already\n"
             "  fix: give another --out, or replace it (--force, force=True)"
         )
 

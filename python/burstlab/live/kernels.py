@@ -228,7 +228,7 @@ def choose(name: str | None) -> Kernel:
         if not built:
             needs = "".join(f"\n  it needs {line}" for line in missing())
             raise InputError(
-                f"no kernel was built, which the virtual clock needs: {directory()} has none\n"
+                f"no kernel was built, but the virtual clock needs one: {directory()} has none\n"
                 "  fix: burstlab kernel build, which takes some minutes; or --clock wall as root, "
                 f"on the running kernel and in real time{needs}"
             )
@@ -337,7 +337,7 @@ def build(source: Path | None, *, jobs: int | None, progress: Progress | None) -
     lines = [one for one in missing() if source is None or not one.startswith("the source")]
     if lines:
         listed = "".join(f"\n  - {line}" for line in lines)
-        raise InputError(f"a build lacks:{listed}\n  fix: install what is listed")
+        raise InputError(f"a build lacks:{listed}\n  fix: install these packages")
     source = source or source_there()
     if source is None or not source.exists():
         raise InputError(f"{source}: no such source\n  fix: give a tarball, or a directory")
@@ -480,7 +480,7 @@ def _done(command: Sequence[str], room: Path, what: str, progress: Progress | No
     listed = "".join(f"\n  | {line}" for line in last)
     raise InputError(
         f"{what} failed with status {process.returncode}:{listed}\n"
-        "  fix: install what the last lines miss, then build again"
+        "  fix: install the packages that the last lines miss, then build again"
     )
 
 
@@ -506,8 +506,8 @@ def _kept(image: Path, source: Path, into: Path) -> Kernel:
     lacking = lacks(image)
     if lacking:
         raise InputError(
-            f"the kernel that was built is of no use: {lacking}\n"
-            "  fix: give another source (--source); Linux 6.12 has all that is needed"
+            f"the kernel that was built cannot be used: {lacking}\n"
+            "  fix: give another source (--source); Linux 6.12 has all required parts"
         )
     with tempfile.TemporaryDirectory(dir=image.parent.parent) as empty:
         failure = virtual.fails(image, Path(empty))

@@ -91,7 +91,7 @@ class Program:
         return self.ended_ps is not None
 
     def reap(self, now_ps: int) -> None:
-        """Take the status of one that has ended."""
+        """Store the exit status of a program that has ended."""
         if self._process is None:
             return
         self.status = self._process.wait()

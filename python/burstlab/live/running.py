@@ -98,8 +98,8 @@ def refuse_commands(document: Mapping[str, Any], *, inside: bool, allow: bool) -
             raise ScenarioError(
                 f"live[{number}].command",
                 "",
-                "it came inside a result or a study, and would be executed",
-                "read it; then allow it with --allow-code (allow_code=True)",
+                "it is part of a result or a study, and would be executed",
+                "read the code; then allow it with --allow-code (allow_code=True)",
             )
 
 
@@ -175,7 +175,7 @@ def _refuse_folder(folder: Path) -> None:
     there = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     if (there and not _LEFT.intersection(there)) or (folder.exists() and not folder.is_dir()):
         raise InputError(
-            f"{folder}: is of no run of live hosts, which would overwrite it\n"
+            f"{folder}: does not belong to a run of live hosts, which would overwrite it\n"
             "  fix: give another --out, or move it away"
         )
 
@@ -207,7 +207,7 @@ def _clock(clock: str | None, kernel: str | None) -> kernels.Kernel | None:
         return kernels.choose(kernel)
     if kernel is not None:
         raise InputError(
-            "--kernel is of virtual time\n  fix: leave it out, or write --clock virtual"
+            "--kernel needs virtual time\n  fix: leave out --kernel, or write --clock virtual"
         )
     wall.refuse()
     return None
@@ -307,8 +307,8 @@ class _Job:
         if "failed" in done:
             (self._output / "trace.txt").write_text(done["trace"], encoding="utf-8")
             raise InputError(
-                f"the run failed where its hosts are: {done['failed']}\n"
-                "  fix: see trace.txt, where what was recorded is kept"
+                f"the run failed in the process of its hosts: {done['failed']}\n"
+                "  fix: see trace.txt, which keeps the recorded events"
             )
         return done
 

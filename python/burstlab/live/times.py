@@ -81,7 +81,7 @@ def connections(result: Result | str | os.PathLike[str]) -> Table:
     directory = result.directory if isinstance(result, Result) else Path(result)
     if directory is None:
         raise InputError(
-            "connections of live hosts are in the directory of a result, and this one has none\n"
+            "connections of live hosts are files of a result, but this one has no directory\n"
             "  fix: run it with --out DIR (out=)"
         )
     file = directory / FOLDER / _ROWS

@@ -37,7 +37,7 @@ def refuse() -> None:
         raise InputError("live hosts need Linux\n  fix: run it on a Linux machine")
     if os.geteuid() != 0:
         raise InputError(
-            "--clock wall makes namespaces and devices, which root alone may\n"
+            "--clock wall creates namespaces and devices, which only root may do\n"
             "  fix: run it as root, or burstlab kernel build, which needs no root"
         )
     for name, bit in _CAPABILITIES.items():

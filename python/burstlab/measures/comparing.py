@@ -291,7 +291,7 @@ class Differences(Sequence[Difference]):
             yield from self._of(index)
 
     def significant(self) -> Iterator[Difference]:
-        """Return those that differ significantly."""
+        """Return the differences that are significant."""
         starts = [*self._from.values(), self.tested]
         for (index, start), end in zip(self._from.items(), starts[1:], strict=True):
             if any(p <= LEVEL for p in self._corrected[start:end]):
@@ -339,12 +339,12 @@ class Compared:
 
 
 def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
-    """Read results; of a directory that is none, those within.
+    """Read results; for a directory that is no result, the results in it.
 
     Raises
     ------
     InputError
-        If there is none, or one cannot be read.
+        If there is no result, or a result cannot be read.
     """
     found: list[Entry] = []
     fields = Fields()
@@ -352,13 +352,13 @@ def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
         where = Path(directory)
         if not where.is_dir():
             raise InputError(
-                f"{where}: no such directory\n  fix: give one that --out of run or study named"
+                f"{where}: no such directory\n  fix: give one that --out of run or study wrote"
             )
         settle(where)
         inside = [(where, names)] if _is_result(names := _names_of(where)) else _results_in(where)
         if not inside:
             raise InputError(
-                f"{where}: neither a result of burstlab nor a directory of some\n"
+                f"{where}: holds no result of burstlab\n"
                 "  fix: give one that --out of run or study named"
             )
         found.extend(_entry(one, there, fields) for one, there in inside)

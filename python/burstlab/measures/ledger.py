@@ -35,8 +35,8 @@ class LedgerTable(Table):
     def with_losses(self) -> Table:
         """Return a row for each lost packet behind an event, with the columns of both.
 
-        ``replication`` and ``event`` name an event; an event alone comes once in each replication.
-        Columns that both tables have are those of the loss; those of the event begin with
+        ``replication`` and ``event`` name an event; `event` alone repeats in each replication.
+        Columns of both tables have the value of the loss; columns of the event begin with
         ``event_``. An event without a loss, a spurious time-out, has no row.
 
         Examples

@@ -153,7 +153,7 @@ def _start_ns(case: LinuxCase, kernel: str | None) -> int:
     document = document_of(case, _SHORT_PS, start_ns)
     log, left_ns = _ran(document, kernel)
     if not log.heard:
-        raise InputError("no connection came about\n  fix: see what a single case does")
+        raise InputError("no connection was opened\n  fix: run a single case and read its output")
     return start_ns - (left_ns - case.phase_ns) % PHASE_NS
 
 

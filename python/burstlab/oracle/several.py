@@ -263,7 +263,7 @@ def check_entry(where: str, entry: Mapping[str, Any]) -> None:
 def check_delays(where: str, delays: list[Any]) -> None:
     """Refuse delays that are no numbers of milliseconds."""
     if not all(type(delay) in (int, float) for delay in delays):
-        raise wrong(where, "delays_ms has something that is no number", "write numbers of ms")
+        raise wrong(where, "delays_ms contains a value that is no number", "write numbers of ms")
     for delay in delays:
         check_number(where, "delays_ms", delay)
 

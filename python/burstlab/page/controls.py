@@ -56,7 +56,7 @@ class Control:
     choice: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the control for the page."""
+        """Return the fields of the control as a dictionary for JSON."""
         return {
             "name": self.name,
             "label": self.label,

@@ -72,7 +72,7 @@ def export(
     where = Path(file)
     ready_file(where, "--export")
     if where.exists() and not force:
-        raise InputError(f"{where}: is there already\n  fix: give another name, or --force")
+        raise InputError(f"{where}: exists already\n  fix: give another name, or --force")
     answers = dict(_answers(page, progress))
     with writing(where, "--export"):
         where.parent.mkdir(parents=True, exist_ok=True)

@@ -175,7 +175,7 @@ def _slotted(
     summary = result.replications[replication].summary
     if "ops" not in summary:
         raise InputError(
-            "there are neither bursts nor slots to draw\n  fix: give a result of a path or a mesh"
+            "the result has no bursts or slots to draw\n  fix: give a result of a path or a mesh"
         )
     names = [switch["node"] for switch in summary["ops"]["switches"]]
     number = {name: index for index, name in enumerate(names)}

@@ -113,7 +113,9 @@ class Player:
         if name not in self._bases:
             chosen = preset(name)
             if not chosen.play:
-                raise BadRequest(f"preset {name} is no path; it can be watched")
+                raise BadRequest(
+                    f"preset {name} is no path, so it has no sliders; it can only be watched"
+                )
             self._bases[name] = self._base(chosen.scenario, chosen.label)
         return self._bases[name]
 

@@ -188,7 +188,7 @@ def scenario_viewer(
     document = admitted(where, settings, allow_code=allow_code)
     resolved = resolve(document)
     if replication < 0:
-        raise InputError(f"--replication {replication}: is none\n  fix: use 0 or more")
+        raise InputError(f"--replication {replication}: is not valid\n  fix: use 0 or more")
     for line in announcements(resolved):
         warnings.warn(line, stacklevel=2)
     words = ["burstlab", "run", str(where)]

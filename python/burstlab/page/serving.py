@@ -260,8 +260,8 @@ class Server(ThreadingHTTPServer):
     def __init__(self, page: Page, port: int = 0, token: str | None = None) -> None:
         if token is not None and not _KEPT.fullmatch(token):
             raise InputError(
-                f"--token {token}: is none\n"
-                "  fix: use 16 to 128 letters, digits, - and _, which nobody guesses"
+                f"--token {token}: is not valid\n"
+                "  fix: use 16 to 128 letters, digits, - and _ that nobody can guess"
             )
         if not 0 <= port <= PORT_MAX:
             raise InputError(f"--port {port}: there is no such port\n  fix: use 0 to {PORT_MAX}")
@@ -272,7 +272,7 @@ class Server(ThreadingHTTPServer):
         except OSError as error:
             raise InputError(
                 f"--port {port}: cannot be used ({error.strerror})\n"
-                "  fix: give another port, or none to take one that is free"
+                "  fix: give another port, or leave out --port to get a free one"
             ) from None
         self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
 

@@ -54,7 +54,7 @@ def viewer(
     study = (where / "study.json").is_file()
     if not study and (point is not None or scheme is not None):
         flag = "--scheme" if point is None else "--point"
-        raise InputError(f"{where}: {flag} is of a study, and this is none\n  fix: leave it out")
+        raise InputError(f"{where}: {flag} works only with a study\n  fix: leave it out")
     if where.is_file() or where.suffix == ".toml":
         from burstlab.page.scenes import scenario_viewer
 
@@ -63,7 +63,7 @@ def viewer(
         )
     if settings:
         raise InputError(
-            f"{where}: --set is of a scenario, and this has been run\n  fix: leave it out"
+            f"{where}: --set works only with a scenario, not with a result\n  fix: leave it out"
         )
     if study:
         from burstlab.page.watching import study_viewer

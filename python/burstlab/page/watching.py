@@ -102,7 +102,7 @@ class Runs:
         result = read(out)
         if result.fingerprint != rows["fingerprint"][0]:
             raise InputError(
-                f"{self._where}: point {choice.point}: a run again is another than the stored one\n"
+                f"{self._where}: point {choice.point}: the repeated run is not the stored one\n"
                 "  fix: use the build of burstlab that made the study"
             )
         return Shown(

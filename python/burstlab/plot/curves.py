@@ -68,11 +68,11 @@ class Axes:
     log_y
         Whether y has one.
     ticks
-        Labelled values of x; by default those of Vega-Lite.
+        Labelled values of x; by default the settings of Vega-Lite.
     rule
         A value of y to mark.
     domain
-        Ends of y, if not those of the data.
+        Ends of y, if they differ from the ends of the data.
     floor
         The least possible value of y; no interval is drawn below it. None if there is none.
     shared_y

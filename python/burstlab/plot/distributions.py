@@ -24,7 +24,7 @@ SEGMENTS = "segments of one flow in a burst"
 
 
 def samples(result: Result) -> dict[str, NDArray[np.float64]]:
-    """Return what bursts of data measure, of all replications.
+    """Return the packets and lengths of bursts of data, in all replications.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def distribution_rows(results: Mapping[str, Result]) -> list[dict[str, Any]]:
                 for v, s in zip(levels, share, strict=True)
             ]
     if not rows:
-        raise InputError("there was no burst of data\n  fix: a longer run")
+        raise InputError("the run has no burst with data\n  fix: make a longer run")
     return rows
 
 

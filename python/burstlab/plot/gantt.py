@@ -88,7 +88,8 @@ def held_rows(
     result
         A run that traced ``bursts``.
     fibre
-        Of a mesh: numbers of its nodes; by default the busiest. A path has the one of its data.
+        Of a mesh: numbers of its nodes; by default the busiest. On a path, the fibre of its data
+        direction is taken.
     span
         The part of time; by default that of `SHOWN` bursts about the first one lost.
     replication
@@ -114,11 +115,13 @@ def held_rows(
     rows.sort(key=lambda row: row.start_s)
     kept = _about(rows) if span is None else _within(rows, span)
     if not kept:
-        raise InputError("no burst is on the fibre then\n  fix: another --start and --end")
+        raise InputError(
+            "no burst is on the fibre in this time\n  fix: give another --start and --end"
+        )
     if len(kept) > MOST_BURSTS:
         raise InputError(
-            f"{len(kept):,} bursts are more than a figure shows\n"
-            "  fix: take a part of time with --start and --end"
+            f"{len(kept):,} bursts are more than a figure can show\n"
+            "  fix: choose a shorter time with --start and --end"
         )
     return kept
 
@@ -126,7 +129,7 @@ def held_rows(
 def _busiest(result: Result, replication: int) -> tuple[int, int]:
     known = fibres(result, replication=replication)
     if not known:
-        raise InputError("no burst crossed a fibre\n  fix: a longer run")
+        raise InputError("no burst crossed a fibre\n  fix: make a longer run")
     return known[0]
 
 

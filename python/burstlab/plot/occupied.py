@@ -56,7 +56,7 @@ def occupied_rows(
         )
     looks = sorted({row["t_ps"] for row in there(result.table("ports"))})
     if not looks:
-        raise InputError("nothing was noted then\n  fix: another --start and --end")
+        raise InputError("nothing was recorded in this time\n  fix: give another --start and --end")
     every = looks[0] if len(looks) == 1 else looks[1] - looks[0]
     used: dict[str, dict[int, list[float]]] = {}
     for row in there(result.table("wavelengths")):

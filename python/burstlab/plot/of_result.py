@@ -33,7 +33,7 @@ class Plots:
         return window_chart(self._result, flow, **how)
 
     def distribution(self, **how: Any) -> Any:
-        """Draw what bursts are like: `burstlab.plot.distribution_chart`; needs ``bursts``."""
+        """Draw how bursts vary: `burstlab.plot.distribution_chart`; needs ``bursts``."""
         from burstlab.plot import distribution_chart
 
         return distribution_chart(self._result, **how)

@@ -30,7 +30,7 @@ def parted_rows(found: WhatIf, connections: int = 3) -> list[dict[str, Any]]:
     most = [row["connection"] for row in found.connections.to_pylist()[:connections]]
     if not most:
         raise InputError(
-            "nothing differs, and there is nothing to draw\n  fix: operate on another burst"
+            "the runs do not differ: there is nothing to draw\n  fix: operate on another burst"
         )
     rows: list[dict[str, Any]] = []
     for name, result in ((AS_IT_IS, found.first), (OPERATED, found.other)):

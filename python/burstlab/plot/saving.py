@@ -64,7 +64,9 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     """
     path = Path(out)
     if path.suffix not in KINDS:
-        raise InputError(f"{path}: no picture is called so\n  fix: end it in {', '.join(KINDS)}")
+        raise InputError(
+            f"{path}: the ending is no picture format\n  fix: end the name in {', '.join(KINDS)}"
+        )
     ready_file(path)
     if not find_spec("vl_convert"):
         extra("vl_convert", f"a picture ({path.name})")

@@ -95,18 +95,20 @@ def sequence_rows(
             rows.append({"t_s": round(t_s, 9), "segment": sight.seq, **shown})
     if len(rows) > MOST_MARKS:
         raise InputError(
-            f"{len(rows):,} packets are more than a figure shows\n"
-            "  fix: take a part of time with --start and --end"
+            f"{len(rows):,} packets are more than a figure can show\n"
+            "  fix: choose a shorter time with --start and --end"
         )
     if not rows:
-        raise InputError(f"flow {flow} sends nothing then\n  fix: another --start and --end")
+        raise InputError(
+            f"flow {flow} sends nothing in this time\n  fix: give another --start and --end"
+        )
     return rows
 
 
 def timeout_rows(
     result: Result, flow: int, span: Span, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the time-outs of a flow with their truth; none if the ledger was not recorded.
+    """Return the time-outs of a flow with their truth; empty if the ledger was not recorded.
 
     Parameters
     ----------

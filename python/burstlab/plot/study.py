@@ -117,7 +117,7 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
     Returns
     -------
     list of Figure
-        For each metric its means, and then its ratios if there are several schemes.
+        For each metric a figure of its means, and of its ratios if there are several schemes.
     """
     plan = study.plan
     found: list[Figure] = []

@@ -39,7 +39,7 @@ def results_in(directory: Path) -> list[Result]:
 
     if (directory / "study.json").exists():
         raise InputError(
-            f"{directory}: is a study, which draws its grid itself\n"
+            f"{directory}: is a study, which has its own figures\n"
             f"  fix: look at {directory / 'report.html'}, or use burstlab.read_study"
         )
     settle(directory)
@@ -50,7 +50,7 @@ def results_in(directory: Path) -> list[Result]:
 
 
 def parameter(result: Result, path: str) -> Any:
-    """Return a field of the resolved scenario; TCP's are those of the first flow."""
+    """Return a field of the resolved scenario; Parameters of TCP are taken from the first flow."""
     node: Any = result.scenario
     steps = path.split(".")
     if steps[0] == "tcp":
@@ -111,7 +111,7 @@ def sweep_curves(
             raise InputError(
                 f"--x {x}: two results have {parameter(result, x)}"
                 f"{'' if by is None else f' and {by} = {label}'}\n"
-                "  fix: give with --by a field in which they differ, or leave one out"
+                "  fix: name a field in which they differ with --by, or leave out one result"
             )
         curve[dot.x] = dot
     labels = sorted(dots)
@@ -142,7 +142,7 @@ def _estimate(result: Result, y: str) -> Mapping[str, Any]:
         raise InputError(f"{y}: transfers were unfinished at the end\n  fix: {FIX}")
     if values:
         raise InputError(
-            f"{y}: a replication has none to tell\n  fix: run it for longer, or leave it out"
+            f"{y}: a replication has no such value\n  fix: run it for longer, or leave it out"
         )
     raise InputError(f"{y}: no metric of these results\n  fix: see summary.json")
 

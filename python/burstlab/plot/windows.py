@@ -73,11 +73,13 @@ def window_rows(
             }
         )
     if not rows:
-        raise InputError(f"nothing happens to flow {flow} then\n  fix: another --start and --end")
+        raise InputError(
+            f"nothing happens to flow {flow} in this time\n  fix: give another --start and --end"
+        )
     if len(rows) > MOST_MARKS:
         raise InputError(
-            f"{len(rows):,} events are more than a figure shows\n"
-            "  fix: take a part of time with --start and --end"
+            f"{len(rows):,} events are more than a figure can show\n"
+            "  fix: choose a shorter time with --start and --end"
         )
     return rows
 

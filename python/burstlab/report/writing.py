@@ -173,7 +173,7 @@ def _sections(out: Path) -> list[Section]:
     if not path.exists():
         if (out / PAGE).exists():
             raise InputError(
-                f"{out / PAGE}: is of no reproduction, and one there would overwrite it\n"
+                f"{out / PAGE}: does not belong to a reproduction, which would overwrite it\n"
                 "  fix: give another --out, or move this file away"
             )
         return []
@@ -191,7 +191,7 @@ def _refuse_others(out: Path, sections: Sequence[Section], targets: Sequence[str
         for file in sorted((out / paper).glob(f"{target}*")):
             if f"{paper}/{file.name}" not in ours and _KINDS.fullmatch(file.name[len(target) :]):
                 raise InputError(
-                    f"{file}: is of no reproduction, and one there would overwrite it\n"
+                    f"{file}: does not belong to a reproduction, which would overwrite it\n"
                     "  fix: give another --out, or move this file away"
                 )
 

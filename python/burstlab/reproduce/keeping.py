@@ -66,7 +66,7 @@ class RunFile:
             yield
         except sqlite3.Error as error:
             raise InputError(
-                f"{self.path}: the runs that are done cannot be kept there: {error}\n"
+                f"{self.path}: finished runs cannot be stored in this file: {error}\n"
                 f"  fix: remove it, make room, or give another directory with --out"
             ) from error
 

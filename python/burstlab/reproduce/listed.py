@@ -78,7 +78,7 @@ def listed(path: Path, fix: str) -> list[Mapping[str, Any]]:
         if wrong is None and not _NAME.fullmatch(one["target"]):
             wrong = f"{where}.target"
         if wrong is not None:
-            raise _no_list(path, f"{wrong} is not what burstlab writes there", fix)
+            raise _no_list(path, f"{wrong} differs from what burstlab writes there", fix)
     if not is_intact(document):
         raise InputError(f"{path}: damaged, or was changed\n  fix: restore it, or {fix}")
     return targets

@@ -39,7 +39,7 @@ _silent = False
 
 
 def listen() -> None:
-    """Have each of these signals end the command as Ctrl-C does.
+    """Make each of these signals end the command like Ctrl-C.
 
     One that is ignored stays so: `nohup` asks for that. So does one with a handler of somebody
     else. Where the command has not ended a moment later, it says that it was heard.

@@ -31,7 +31,7 @@ class Pressure:
     where: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON carries them."""
+        """Return the fields as a dictionary for JSON."""
         return asdict(self)
 
 

@@ -49,7 +49,7 @@ class Tried:
     pressures: Sequence[Pressure]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the value, its verdict and its interval; an end that is not known is None."""
+        """Return the value, its verdict and its interval; an unknown end is None."""
         ends = [self.found.mean, self.found.low, self.found.high]
         mean, low, high = (end if abs(end) < float("inf") else None for end in ends)
         found = {"mean": mean, "low": low, "high": high, "n": self.found.n}
@@ -118,7 +118,8 @@ def size(
 ) -> Sizing:
     """Find the first value of a field at which a goal is met, by bisection.
 
-    It assumes that the goal is met at every value after one that meets it. Tried values that
+    It assumes that all values after the first one that meets the goal meet it too. Tried values
+    that
     contradict this are among the warnings.
 
     Parameters
@@ -129,7 +130,7 @@ def size(
         Such as ``"burst loss < 1e-3"``; see `burstlab.sizing.goals.METRICS`.
     over
         The field and its values: ``"network.wavelengths=1..32"``, ``"access.rate=1 Gb/s,10 Gb/s"``.
-        After a value that meets the goal there should be none that misses it.
+        All values after one that meets the goal should meet it too.
     settings
         Changes to the scenario, as ``--set`` takes them; they come first.
     seed
@@ -164,8 +165,8 @@ def size(
     choice = Choice.read(over) if isinstance(over, str) else over
     if not 2 <= replications <= most:
         raise InputError(
-            f"{replications} replications, {most} at most: an interval needs two\n"
-            "  fix: write at least 2, and a bound that is not below"
+            f"{replications} replications, {most} at most: an interval needs two runs\n"
+            "  fix: write at least 2, and a --most that is not smaller"
         )
     set_by_flags(settings, seed=seed, replications=replications, max_memory=max_memory)
     refuse_replaced([*map(setting, settings), (choice.field, choice.values[0])])

@@ -90,12 +90,12 @@ class Goal:
         Raises
         ------
         InputError
-            If it is none, or its limit has no unit, that of another number, or is out of range.
+            If it is no goal, or its limit has no unit, a wrong unit, or is out of range.
         """
         found = _GOAL.fullmatch(text)
         if found is None:
             raise InputError(
-                f"--for {text!r}: no goal\n  fix: write such as --for 'burst loss < 1e-3'"
+                f"--for {text!r}: no goal\n  fix: write a goal, such as --for 'burst loss < 1e-3'"
             )
         name, sign, value = found.groups()
         path = METRICS.get(" ".join(name.lower().split()), name)
@@ -104,7 +104,7 @@ class Goal:
         return cls(text, path, sign.startswith("<"), _limit(text, value, path))
 
     def of(self, summary: Mapping[str, Any]) -> float | None:
-        """Return the number of a run, None where it has none to tell.
+        """Return the number of a run, or None if the run has no value.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Goal:
         except NoMetric:
             raise InputError(
                 f"--for {self.text!r}: a run of this scenario has no {self.path}\n"
-                "  fix: write another; burstlab run SCENARIO --json shows what there is"
+                "  fix: write another path; burstlab run SCENARIO --json shows all of them"
             ) from None
 
     def counts(self, summary: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -244,7 +244,7 @@ class Choice:
         if not sign or not field.strip() or not values.strip():
             raise InputError(
                 f"--over {text!r}: no field with values\n"
-                "  fix: write such as --over network.wavelengths=1..32, or =8,16,32"
+                "  fix: write --over network.wavelengths=1..32, for example, or =8,16,32"
             )
         found = _RANGE.fullmatch(values)
         if found is not None:
@@ -253,8 +253,8 @@ class Choice:
             chosen: Sequence[Any] = range(first, last + step, step)
         elif ".." in values:
             raise InputError(
-                f"--over {text!r}: both ends of a range are whole numbers\n"
-                "  fix: write such as 1..32, or list the values with commas"
+                f"--over {text!r}: both ends of a range must be whole numbers\n"
+                "  fix: write for example 1..32, or list the values with commas"
             )
         else:
             chosen = [parse_value(one.strip()) for one in values.split(",")]
@@ -263,5 +263,7 @@ class Choice:
                 f"--over {text!r}: {len(chosen)} values to choose from\n  fix: give 2 to {_MOST}"
             )
         if isinstance(chosen, list) and any(one in chosen[:n] for n, one in enumerate(chosen)):
-            raise InputError(f"--over {text!r}: a value stands there twice\n  fix: list each once")
+            raise InputError(
+                f"--over {text!r}: a value is listed twice\n  fix: list each value once"
+            )
         return cls(field.strip(), chosen)

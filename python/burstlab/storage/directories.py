@@ -433,7 +433,7 @@ def ready_file(path: Path, flag: str = "--out") -> None:
     """
     fix = f"give another {flag}"
     if path.is_dir():
-        raise InputError(f"{path}: is there already, and is a directory\n  fix: {fix}")
+        raise InputError(f"{path}: exists already, and is a directory\n  fix: {fix}")
     if path.exists() and not path.is_file():
         return  # a device, such as /dev/stdout
     place = next(one for one in path.absolute().parents if one.exists())

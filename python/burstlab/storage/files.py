@@ -31,7 +31,7 @@ def refuse_endless(where: Path) -> None:
         If it is none of the files that have an end, or is not there.
     """
     if not (where.is_file() or where.is_dir()) and where.exists():
-        raise OSError(errno.EINVAL, "it is no file: a pipe, a socket or a device")
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file")
 
 
 def stored_text(path: Path) -> str:

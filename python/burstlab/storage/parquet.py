@@ -409,7 +409,7 @@ class StoredTable(Table):
         """The file, opened anew each time."""
         if _seen(self._there) != self._seen:
             raise InputError(
-                f"{self._there}: has gone, or another run has put its table there, since the "
+                f"{self._there}: was removed, or replaced by another run, after the "
                 "result was read\n  fix: read the result anew"
             )
         return self._there

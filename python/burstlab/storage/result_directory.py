@@ -35,14 +35,14 @@ def check_scenario(where: Path, scenario: str, document: Mapping[str, Any], vers
     if "tables" not in document:
         command = again.of_result(where / SCENARIO, f"{where}-again")
         raise InputError(
-            f"{where}: an earlier burstlab ({version}) wrote this result, which does not say what "
+            f"{where}: an earlier burstlab ({version}) wrote this result, but did not list which "
             f"tables are its own\n  fix: make it again ({command}, with the --trace that it had)"
         )
     found = hashlib.sha256(scenario.encode()).hexdigest()
     if found != document.get("scenario_sha256"):
         raise InputError(
-            f"{where / SCENARIO}: is not the scenario of the run of {SUMMARY}, or was changed\n"
-            "  fix: restore the file, or run what it says in another directory"
+            f"{where / SCENARIO}: is not the scenario of the run in {SUMMARY}, or was changed\n"
+            "  fix: restore the file, or use the changed file in another directory"
         )
 
 
@@ -55,15 +55,15 @@ def check_result(where: Path, names: Names | None = None) -> Names:
         from burstlab import again
 
         raise InputError(
-            f"{where}: a study, and the result of a run is needed\n"
-            f"  fix: {again.of_first_point(where, None)} makes one of its runs again"
+            f"{where}: is a study, not the result of a run\n"
+            f"  fix: {again.of_first_point(where, None)} repeats one of its runs"
         )
     if not (there.get(SUMMARY) and there.get(SCENARIO)):
         if not where.is_dir():
-            fix = "give what burstlab run --out wrote"
+            fix = "give a directory that burstlab run --out wrote"
             raise InputError(f"{where}: no such directory\n  fix: {fix}")
         raise InputError(
             f"{where}: holds no result (summary.json and scenario.toml)\n"
-            "  fix: give what burstlab run --out wrote"
+            "  fix: give a directory that burstlab run --out wrote"
         )
     return there

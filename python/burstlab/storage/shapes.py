@@ -163,7 +163,7 @@ def check_summaries(file: Path, summaries: Sequence[Any]) -> Any:
         wrong = misfit(summary, Summary, name)
         if wrong is not None:
             raise InputError(
-                f"{file}: {wrong.removeprefix('summary.')} is not what a run writes there\n"
+                f"{file}: {wrong.removeprefix('summary.')} differs from what a run writes there\n"
                 "  fix: restore the file, or run the scenario again"
             )
     return first

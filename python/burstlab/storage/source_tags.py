@@ -60,7 +60,7 @@ class SourceTags:
         text = metadata.get(KEY)
         if text is None:
             raise InputError(
-                f"{path}: does not say of which {self._whole} it is, so an earlier version or "
+                f"{path}: does not name its {self._whole}, so an earlier version or "
                 f"another program wrote it\n  fix: remove this file, or {self._again}"
             )
         try:

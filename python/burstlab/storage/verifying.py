@@ -73,12 +73,12 @@ def verify(directories: Sequence[str | os.PathLike[str]]) -> list[Verified]:
         where = Path(directory)
         if not where.is_dir():
             raise InputError(
-                f"{where}: no such directory\n  fix: give one that --out of a command named"
+                f"{where}: no such directory\n  fix: give a directory that --out of a command wrote"
             )
         there = list(_within(where))
         if not there:
             raise InputError(
-                f"{where}: nothing of burstlab is there\n"
+                f"{where}: holds no file of burstlab\n"
                 "  fix: give a directory that --out of a command named"
             )
         found.extend(there)

@@ -80,7 +80,7 @@ def study(
     InputError
         If another argument is wrong, or the directory cannot be written or holds another study.
     EngineError
-        If the engine failed at a point, by a fault of its own. All other points are run first;
+        If the engine failed at a point because of a bug. All other points are run first;
         ``study`` holds them, and ``failed.json`` lists the failed points and the reasons.
     StudyInterrupted
         On Ctrl-C (a `KeyboardInterrupt`); its ``study`` holds the finished points.
@@ -88,7 +88,7 @@ def study(
     if resume and out is None:
         raise InputError("there is nothing to resume\n  fix: give the directory of the study")
     if scheduler is not None and client is not None:
-        raise InputError("a scheduler and a client are given\n  fix: give one of them")
+        raise InputError("a scheduler and a client exclude each other\n  fix: give one of them")
     wanted = plan.read(given)
     classes.refuse(wanted.code, allow=allow_code)
     paths = _paths(wanted)

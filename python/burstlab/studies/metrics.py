@@ -47,7 +47,7 @@ class NoMetric(LookupError):
 
 
 def value_at(summary: Summary, path: str) -> float | None:
-    """Return the number at a path, or None where the run has none to tell.
+    """Return the number at a path, or None if the run has no value there.
 
     Raises
     ------

@@ -181,7 +181,7 @@ class Study:
         if self.version != _core.__version__:
             raise InputError(
                 f"a study of burstlab {self.version}, and this is {_core.__version__}\n"
-                f"  fix: install {self.version} to have its runs again"
+                f"  fix: install {self.version} to repeat its runs"
             )
         names = self.plan.names
         if not 0 <= point < len(self.plan.points):
@@ -197,7 +197,7 @@ class Study:
         rows = self.runs.where(point=point, scheme=name)
         if not len(rows):
             raise InputError(
-                f"point {point}: is not done\n  fix: resume the study, or name another point"
+                f"point {point}: is not finished\n  fix: resume the study, or name another point"
             )
         warmup = ""
         if self.plan.warmup is not None:
@@ -366,7 +366,7 @@ def read_study(directory: str | os.PathLike[str]) -> Study:
     if missing:
         raise InputError(
             f"{where}: not a study of burstlab (no column {missing[0]})\n"
-            "  fix: give what burstlab study --out wrote"
+            "  fix: give a directory that burstlab study --out wrote"
         )
     swept = columns(plan.points)
     stored = stored.select([name for name in stored.columns if name not in swept])

@@ -118,12 +118,12 @@ class Plan:
     points
         The settings of each point.
     schemes
-        The schemes that are compared at each point: settings by name. Without schemes, one that
-        has no name.
+        The schemes that are compared at each point: settings by name. Without schemes there is one
+        without a name.
     seed
-        The seed, from which those of all runs follow.
+        The seed, from which the seeds of all runs follow.
     independent
-        Whether each point has random numbers of its own.
+        Whether each point has its own random numbers.
     stopping
         How often each point is run.
     metrics
@@ -243,7 +243,7 @@ def read(given: PlanLike) -> Plan:
     Raises
     ------
     PlanError
-        If a field is wrong; the error names it and says what to write.
+        If a field is wrong; the error names the field and the fix.
     """
     if isinstance(given, Plan):
         return given

@@ -121,7 +121,7 @@ def metrics_of(plan: Plan, table: Table) -> list[str]:
 
 
 def groups(plan: Plan, table: Table) -> Iterator[Group]:
-    """Go through a table of runs, one scheme of a point after the other."""
+    """Iterate over a table of runs by point and scheme."""
     import numpy as np
 
     if not len(table):

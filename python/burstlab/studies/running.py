@@ -307,7 +307,7 @@ def _result(future: Future[Answer[Sample]]) -> Answer[Sample]:
         return future.result()
     except CancelledError:
         raise InputError(
-            "the workers are gone\n"
+            "all workers have ended\n"
             "  fix: start them again, and resume; points that were done are kept"
         ) from None
     except _core.InvalidScenario as error:
@@ -319,6 +319,6 @@ def _result(future: Future[Answer[Sample]]) -> Answer[Sample]:
         if type(error).__name__ != "KilledWorker":
             raise
         raise InputError(
-            f"a task ended several workers ({error})\n"
-            "  fix: give them more memory, and resume; points that were done are kept"
+            f"a task made several workers end ({error})\n"
+            "  fix: give the workers more memory, and resume; finished points are kept"
         ) from None

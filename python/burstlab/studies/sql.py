@@ -75,14 +75,16 @@ def query(sql: str, sources: Mapping[str, Source]) -> Table:
             _lock(database, sources)
             found = database.sql(sql)
             if found is None:
-                raise InputError(f"--sql: no rows come of it\n  fix: select from {_known(sources)}")
+                raise InputError(
+                    f"--sql: the query returns no rows\n  fix: select from {_known(sources)}"
+                )
             kinds = list(map(str, found.types))
             names = list(_apart(found.columns))
             rows = found.fetchall()
         except duckdb.PermissionException as error:
             raise InputError(
                 f"--sql: {_first_line(error)}\n"
-                f"  fix: a query reads the tables alone: {_known(sources)}"
+                f"  fix: a query may read only these tables: {_known(sources)}"
             ) from None
         except duckdb.Error as error:
             raise InputError(f"--sql: {error}\n  fix: the tables are {_known(sources)}") from None
@@ -103,7 +105,7 @@ def _refuse_all_but_queries(database: duckdb.DuckDBPyConnection, statement: Any)
     if kind == "SELECT" or (kind == "MULTI" and _PIVOT.match(text)):
         return
     word = (text.split() or [kind])[0].upper()
-    raise InputError(f"--sql: {word} is no query; only queries are answered\n  fix: {_ONE_QUERY}")
+    raise InputError(f"--sql: {word} is no query; only queries are allowed\n  fix: {_ONE_QUERY}")
 
 
 def _named(

@@ -202,7 +202,7 @@ class Directory:
             own = name == "plan.toml" and stored.exists() and stored.read_bytes() == plan.encode()
             if (self.path / name).exists() and not own:
                 raise InputError(
-                    f"{self.path / name}: is of no study, and one there would overwrite it\n"
+                    f"{self.path / name}: is not part of a study, which would overwrite it\n"
                     "  fix: use another directory, or move it away"
                 )
 
@@ -214,7 +214,7 @@ class Directory:
                 raise InputError(
                     f"{self.path}: the study was begun with {name} {found.get(name)}, and this is "
                     f"{head[name]}\n"
-                    "  fix: finish it with the version that began it, or use another directory"
+                    "  fix: finish it with that version, or use another directory"
                 )
         differ = changes(read_toml(self.path / "plan.toml"), plan)
         if not differ and found != head:
@@ -298,7 +298,7 @@ def head_of(directory: Path) -> Document:
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{directory}: not a study of burstlab ({error})\n"
-            "  fix: give what burstlab study --out wrote"
+            "  fix: give a directory that burstlab study --out wrote"
         ) from None
     if isinstance(found, dict) and not sums.is_intact(found):
         raise InputError(
@@ -308,7 +308,7 @@ def head_of(directory: Path) -> Document:
     if not isinstance(found, dict) or not isinstance(found.get("points"), int):
         raise InputError(
             f"{directory}: not a study of burstlab (study.json has no points)\n"
-            "  fix: give what burstlab study --out wrote"
+            "  fix: give a directory that burstlab study --out wrote"
         )
     return found
 
@@ -320,7 +320,7 @@ def marks_of(directory: Path) -> SourceTags:
         raise InputError(
             f"{directory}: a study of format {head.get('format')}, from an earlier or a later "
             f"burstlab ({head.get('burstlab')}); this one reads format {FORMAT}\n"
-            f"  fix: read it with that version, or make it again: "
+            f"  fix: read it with that version, or repeat the study: "
             f"{again.of_study(directory / 'plan.toml', None)}"
         )
     return _marks(str(head.get("digest")))
@@ -332,7 +332,7 @@ def check_plan(directory: Path) -> None:
     if _sha256(path.read_bytes()) != head_of(directory).get("plan_sha256"):
         raise InputError(
             f"{path}: is not the plan of the study of study.json, or was changed\n"
-            "  fix: restore the file, or run what it says in another directory"
+            "  fix: restore the file, or use the changed file in another directory"
         )
 
 
@@ -347,7 +347,7 @@ def _marks(digest: str) -> SourceTags:
 def stored_rows(
     directory: Path, marks: SourceTags, kinds: Mapping[str, str] | None = None
 ) -> Table:
-    """Return the rows that a directory holds, those of a point once.
+    """Return the rows of a directory, without repetitions of a point.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def stored_rows(
 
 
 def changes(before: Document, after: Document) -> list[str]:
-    """Tell what differs between two plans or scenarios, field by field."""
+    """Describe the differences of two plans or scenarios, field by field."""
     old, new = _leaves(before), _leaves(after)
     changes: list[str] = []
     for path in dict.fromkeys([*old, *new]):
@@ -424,7 +424,7 @@ def _read(file: Path, marks: SourceTags, columns: list[str] | None = None) -> Ta
         marks.check(file, _RUNS, found.metadata)
         wanted = sums.known(file.parent).get(file.name)
         if wanted is not None and sums.sum_of(file) != wanted:
-            raise Damaged(f"it has another SHA-256 than {sums.NAME} says")
+            raise Damaged(f"its SHA-256 differs from the one in {sums.NAME} says")
         return Table(found.read(columns))
     except (OSError, KeyError, Damaged) as error:
         raise _damaged(file, error) from None

@@ -80,8 +80,8 @@ def _tells(study: Study, name: str) -> bool:
 def significance(study: Study) -> NDArray[np.float64]:
     """Return the p-value of each row of its differences, corrected after Holm.
 
-    It is NaN where there is nothing to test: no run differs, or fewer than two do. The p-values are
-    those that ``burstlab results`` prints for the study.
+    It is NaN where there is nothing to test: no run differs, or fewer than two do. ``burstlab
+    results`` prints the same p-values for the study.
     """
     import numpy as np
 
@@ -129,6 +129,6 @@ def versus(study: Study, p_holm: NDArray[np.float64]) -> list[Versus]:
 
 
 def order(found: Sequence[Versus], first: Sequence[str]) -> list[Versus]:
-    """Put those of some metrics first, in their order."""
+    """Put the rows of some metrics first, in the order of the metrics."""
     rank = {name: place for place, name in enumerate(first)}
     return sorted(found, key=lambda one: rank.get(one.metric, len(rank)))

@@ -62,7 +62,7 @@ class Blame:
         How long after its loss the price of a burst is counted; None: to the end of the run, which
         alone is the whole price.
     sampled
-        Whether a sample of those that were lost was priced.
+        Whether only a sample of the lost bursts was priced.
     fingerprint, seed, replication
         The run.
     wall_s
@@ -199,7 +199,9 @@ def refuse_prices(directory: Path, asked: Mapping[str, Any]) -> None:
         there = json.loads(stored_text(path))
     theirs = {name: there.get(name) for name in _ASKED} if isinstance(there, dict) else {}
     if not asked or theirs != dict(asked):
-        raise InputError(f"{directory} holds the prices of bursts\n  fix: give another directory")
+        raise InputError(
+            f"{directory} holds the prices of an earlier command\n  fix: give another directory"
+        )
 
 
 def blame(
@@ -229,9 +231,9 @@ def blame(
         Price only bursts that had packets or ACKs of this flow, from 0. A price still counts all
         connections.
     sample
-        Price so many of the lost bursts, drawn by the seed; by default all.
+        Number of lost bursts to price, drawn by the seed; by default all.
     horizon
-        Simulated time after the loss for which its price is counted, such as ``"2 s"``.
+        Simulated time after the loss until which its price counts, such as ``"2 s"``.
     seed, replication
         Of a scenario: its seed; which replication, by default the first.
     jobs
@@ -261,7 +263,7 @@ def blame(
             refuse_prices(Path(out), {})
     run = source(given, seed=seed, replication=replication)
     if sample is not None and sample < 1:
-        raise InputError(f"sample = {sample}: at least one burst is priced\n  fix: use 1 or more")
+        raise InputError(f"sample = {sample}: too small\n  fix: use 1 or more")
     if resume and out is None:
         raise InputError("there is nothing to resume\n  fix: give the directory (--out DIR)")
     workers = workers_asked(jobs)
@@ -274,7 +276,7 @@ def blame(
     if not lost:
         raise InputError(
             f"{run.name}: replication {run.replication} has lost no burst with packets of "
-            "connections\n  fix: a longer run, or one with more load or loss"
+            "connections\n  fix: make a longer run, or one with more load or loss"
         )
     of_flow = _of_flow(run, lost, flow)
     places = _places(of_flow, sample, run.seed)
@@ -339,7 +341,7 @@ def _of_flow(run: Source, lost: Sequence[Mapping[str, Any]], flow: int | None) -
     some = ", ".join(map(str, hit[:8])) + (", ..." if len(hit) > 8 else "")
     raise InputError(
         f"flow = {flow}: replication {run.replication} of {run.name} has lost no burst with "
-        f"packets of it\n  fix: a flow that lost some, such as {some}"
+        f"packets of it\n  fix: choose a flow that lost some, such as {some}"
     )
 
 

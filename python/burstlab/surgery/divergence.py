@@ -58,7 +58,7 @@ class Divergence:
     Attributes
     ----------
     connections
-        One row per connection that fares otherwise, those whose bytes or time differ most first.
+        One row per connection that differs, beginning with the largest differences.
         Of the first run and of the other (``_first``, ``_other``): ``bytes`` in order at the
         receiver at the end, ``received_s`` when all of a finite transfer was there (none: it was
         not), ``timeouts``, ``false_timeouts``, ``fast_retransmits``, ``retransmissions``, ``cwnd``
@@ -70,7 +70,7 @@ class Divergence:
         One row per burst that fares otherwise: its numbers ``burst_first`` and ``burst_other``
         (none: that run has no such burst), ``direction``, ``from``, ``to``, ``closed_ps``,
         ``bytes``, and of each run ``fate``, ``cause``, ``node``, ``rival`` and whether it ``met``
-        contention. Of bursts that one run alone has, those that were lost.
+        contention. Bursts that only one run has count here if they were lost.
     totals
         Sums over connections and bursts.
     """

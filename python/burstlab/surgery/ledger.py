@@ -80,7 +80,7 @@ def _refuse_known(path: Path) -> None:
     with suppress(OSError):
         if path.read_bytes().count(b"\n") > 1:
             raise InputError(
-                f"{path.parent} holds prices that were found before their run was ended\n"
+                f"{path.parent} holds the prices of an interrupted command\n"
                 "  fix: go on with them (--resume, resume=True), or give another directory"
             )
 

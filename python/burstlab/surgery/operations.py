@@ -45,7 +45,7 @@ def entries(
         found.append({**_named(burst, "delay"), "operation": "delay", "delay": _span(span)})
     if not found:
         raise InputError(
-            "no burst is operated on\n  fix: name one to spare, kill, delay or convert, such as "
+            "no burst is named\n  fix: name one to spare, kill, delay or convert, such as "
             "--spare 4711 (spare=4711)"
         )
     return found
@@ -93,7 +93,7 @@ def _named(burst: Burst, operation: str) -> Document:
     if not number.isdecimal() or not 1 <= int(number) < 2**63:
         raise InputError(
             f"--{operation} {text}: not the number of a burst\n"
-            "  fix: write one of the column burst of the table bursts, from 1; ack:7 for one with "
+            "  fix: write a number of the column burst of the table bursts; ack:7 for a burst with "
             "ACKs on a path, all for every one"
         )
     return {**found, "burst": int(number)}
@@ -109,5 +109,5 @@ def _span(text: str) -> str:
         problem, _, fix = str(error).partition("; ")
         raise InputError(f"--delay: {problem}\n  fix: {fix or 'write 2ms'}") from None
     if seconds <= 0.0:
-        raise InputError(f"--delay {text}: a burst is late by more than 0\n  fix: write 2ms")
+        raise InputError(f"--delay {text}: the delay must be above 0\n  fix: write 2ms")
     return written

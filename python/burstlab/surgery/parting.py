@@ -34,7 +34,7 @@ _EARLIER = ("connections.parquet", "bursts.parquet")
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Two runs that are the same until an operation on a burst.
+    """Two runs that are equal until an operation on a burst.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class WhatIf:
         Parameters
         ----------
         directory
-            Where; another pair of runs there is refused, as is anything else.
+            Where; a directory with another pair of runs, or anything else, is refused.
         force
             Replace another pair.
 
@@ -181,11 +181,11 @@ def what_if(
         A result, or the directory of one; a scenario, or the file of one.
     spare, kill, convert
         Bursts by their number in the tables ``bursts`` and ``packets`` (of slots: of the optical
-        packet), ``"ack:7"`` for those with ACKs on a path, ``"all"`` for every one.
+        packet), ``"ack:7"`` for a burst with ACKs on a path, ``"all"`` for every burst.
     delay
         The extra delay of each burst, such as ``{4711: "2 ms"}``.
     until
-        Simulated time at which both end, such as ``"5 s"``; by default the end of the run.
+        Simulated time at which both runs end, such as ``"5 s"``; by default the end of the run.
     seed
         Of a scenario: its seed.
     replication
@@ -221,7 +221,7 @@ def what_if(
     keeper = Keeper(Path(checkpoint)) if checkpoint is not None else None
     if keeper is not None and until_ps is not None:
         raise InputError(
-            "a checkpoint is of a run to its end, and --until ends it before\n"
+            "a checkpoint needs a run to its end, but --until ends it earlier\n"
             "  fix: leave out one of the two"
         )
     started = time.perf_counter()
@@ -239,7 +239,7 @@ def what_if(
     for one in done:
         if one["effect"] == "absent" and until is not None:
             raise InputError(
-                f"{named(one)}: it is not closed by {until}, where --until ends the run\n"
+                f"{named(one)}: the burst is not closed by {until}, where --until ends the run\n"
                 "  fix: leave out --until, or write a later time"
             )
         if one["effect"] == "absent":

@@ -66,7 +66,7 @@ def source(
         found = _of_scenario(given, seed, replication or 0)
     if classes.used(found.resolved):
         raise InputError(
-            "a run with a class of Python cannot part: nobody can copy the state of its class\n"
+            "a run with a Python class cannot be copied, since the state of the class is unknown\n"
             "  fix: write tcp.window_law and tcp.detector without it"
         )
     return found
@@ -95,7 +95,7 @@ def with_settings(
         return given
     if Path(given).is_dir():
         raise InputError(
-            f"{given}: --set is of a scenario, and this has been run\n"
+            f"{given}: --set works only with a scenario, not with a result\n"
             f"  fix: leave it out, or give {Path(given) / 'scenario.toml'}"
         )
     return to_document(given, set_by_flags(settings, seed=seed))
@@ -117,7 +117,7 @@ def _of_result(result: Result, seed: int | None, replication: int | None) -> Sou
         int(one.summary["replication"]): one.summary for one in result.replications
     }
     if not runs:
-        raise InputError(f"{name}: holds no run that was begun\n  fix: run it again")
+        raise InputError(f"{name}: no replication of it had begun\n  fix: run it again")
     number = min(runs) if replication is None else replication
     if number not in runs:
         raise InputError(
@@ -156,5 +156,5 @@ def ps(text: str, flag: str) -> int:
         problem, _, fix = str(error).partition("; ")
         raise InputError(f"{flag}: {problem}\n  fix: {fix or 'write 5 s'}") from None
     if seconds <= 0.0:
-        raise InputError(f"{flag} {text}: nothing happens until then\n  fix: write 5 s")
+        raise InputError(f"{flag} {text}: the time must be above 0\n  fix: write 5 s")
     return round(seconds * 1e12)

@@ -22,8 +22,8 @@ def edges(file: str, content: bytes) -> Parts:
 
     Columns are separated by commas, semicolons, tabs or spaces. A first row may name them: two for
     the ends, such as ``from,to``, and of the rest ``km`` (or ``length_km``, ``length``,
-    ``distance``, ``dist``), ``delay``, ``wavelengths``, ``fibres`` and ``one_way`` count. What
-    follows ``#`` is passed over.
+    ``distance``, ``dist``), ``delay``, ``wavelengths``, ``fibres`` and ``one_way`` count. Text
+    after ``#`` is skipped.
     """
     found = rows(file, content)
     if not found:

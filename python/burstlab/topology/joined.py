@@ -68,7 +68,7 @@ def positions(file: str, parts: Parts) -> dict[str, tuple[float, float]]:
     places.check(file, parts, found)
     if found.plane:
         fix = "give the nodes latitude and longitude"
-        raise refuse(file, "", "", "its coordinates are of a plane, not of the globe", fix)
+        raise refuse(file, "", "", "its coordinates are in a plane, not on the globe", fix)
     return {called[identifier]: point for identifier, point in found.points.items()}
 
 
@@ -143,7 +143,7 @@ class _Joining:
                 continue
             self.join(found.setdefault((min(a, b), max(a, b)), []), link)
         if loops:
-            self.warn(f"links that lead to where they begin are left out: {listed(loops)}")
+            self.warn(f"links from a node to itself are left out: {listed(loops)}")
         groups = [fibres for both in found.values() for fibres in self.paired(both)]
         many = [self.name(one.ends) for one in groups if len(one.links) > 1]
         if many:
@@ -206,11 +206,13 @@ class _Joining:
                 largest = reached
         out = [self.names[name] for name in neighbours if name not in largest]
         if out:
-            self.warn(f"nodes that no link joins to the largest part are left out: {listed(out)}")
+            self.warn(
+                f"nodes that are not connected to the largest part are left out: {listed(out)}"
+            )
         return largest
 
     def returns(self, nodes: list[Part], fibres: list[Fibres]) -> None:
-        """Warn of a network in which not every node reaches every other."""
+        """Warn of a network in which a node cannot reach another node."""
         if not any(one.one_way for one in fibres):
             return
         forth: dict[str, list[str]] = {node.ends[0]: [] for node in nodes}
@@ -249,7 +251,7 @@ class _Joining:
             None if extent else found.km(*one.ends) for one, extent in zip(fibres, own, strict=True)
         ]
         if found.plane and any(value is not None for value in km):
-            self.warn("the coordinates are of a plane, and one unit is taken for 1 km")
+            self.warn("the coordinates are in a plane; one unit is taken for 1 km")
         unknown = [
             one
             for one, extent, value in zip(fibres, own, km, strict=True)
@@ -296,7 +298,9 @@ class _Joining:
             link = fibres.links[1]
             problem, fix = "parallel links have delays that differ", "give them one delay"
             raise refuse(self.file, link.where, self.name(fibres.ends), problem, fix)
-        self.warn(f"of parallel links that differ the shortest counts: {self.name(fibres.ends)}")
+        self.warn(
+            f"the shortest of parallel links of different length is used: {self.name(fibres.ends)}"
+        )
         return min(said, key=lambda extent: extent["length_km"])
 
     def extent(self, link: Part) -> dict[str, Any] | None:

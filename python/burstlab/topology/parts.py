@@ -42,7 +42,8 @@ class Parts:
         The parts.
     exact
         Whether the file is in our own format: a part that is missing or doubled is an error then,
-        as its author can mend it. Files of other programs are read as far as they make sense.
+        as its author can mend it. Of files of other programs, known attributes are read and others
+        ignored.
     plane
         Whether all coordinates are of a plane, not of the globe.
     """

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::calendar::Void;
 use super::search::Search;
 
-/// Which of the free wavelengths a burst takes. Everything is half-open: a burst may start at the
-/// very instant at which the one before it ends. A wavelength that has carried nothing counts as
-/// free since the start of the run. Whatever is equal under a rule goes to the lowest index.
+/// Which of the free wavelengths a burst takes. Intervals are half-open: a burst may start at the
+/// instant at which the previous burst ends. A wavelength that has carried nothing counts as free
+/// since the start of the run. If a rule finds several equal wavelengths, it takes the lowest
+/// index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "SchedulerKind")]
@@ -29,7 +30,7 @@ pub enum Scheduler {
     /// all comes last (Xu, Qiao, Li and Xu 2003).
     MinEv,
     /// Of the wavelengths with such a gap, the one that leaves the least of it on both sides
-    /// together; a gap without an end is longer than any other. Of equal ones, the one that leaves
+    /// together; a gap without an end is longer than any other. Of equal gaps, the one that leaves
     /// less before the burst (Xu, Qiao, Li and Xu 2003).
     BestFit,
 }

@@ -15,7 +15,7 @@ use burstlab_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which ACKs of a receiver are dropped that repeat those of the edge.
+/// Which ACKs of a receiver are dropped, among those that repeat the ACKs of the edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {

@@ -22,9 +22,9 @@ const PODS_MAX: u32 = 28;
 const DIMENSIONS_MAX: usize = 6;
 
 impl Network {
-    /// The network as a graph. Nodes and links are numbered as the topology names them. Those of a
-    /// custom network are numbered as they are listed; each fibre pair takes two numbers, the
-    /// reverse direction the second.
+    /// The network as a graph. Nodes and links are numbered as the topology names them. Links of a
+    /// custom network are numbered as listed. Each fibre pair has two numbers; the second one is
+    /// the reverse direction.
     ///
     /// # Errors
     /// The first mistake, with the path of its field, its value and the fix.
@@ -350,7 +350,7 @@ fn doubled(index: usize, entry: &NetworkLink, first: usize) -> ScenarioError {
     )
 }
 
-/// Gives hosts to the nodes called `names` and to no others.
+/// Gives hosts only to the nodes in `names`.
 fn choose_edges(graph: &mut Graph, names: &[String]) -> Result<(), ScenarioError> {
     let mut chosen = vec![false; graph.nodes.len()];
     for (index, name) in names.iter().enumerate() {

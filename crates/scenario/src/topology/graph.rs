@@ -36,7 +36,7 @@ impl Role {
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, which no other node has.
+    /// Name of the node; no two nodes have the same name.
     pub name: String,
     /// Its role.
     pub role: Role,
@@ -113,7 +113,7 @@ impl Link {
 /// A network: nodes and directed links, both numbered from 0 in the order in which they were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// The nodes; not to be changed, as what follows from them is not computed anew.
+    /// The nodes. Do not change them: derived values are not computed again.
     pub nodes: Vec<Node>,
     /// The links; not to be changed either.
     pub links: Vec<Link>,
@@ -170,7 +170,7 @@ impl Graph {
         (0..self.nodes.len() as u32).filter(hosts).collect()
     }
 
-    /// Of the nodes that hosts attach to the one called `name`; all of them where no name is given.
+    /// The node with hosts called `name`; without a name all nodes with hosts.
     #[must_use]
     pub fn edges_called(&self, name: Option<&String>) -> Vec<u32> {
         let mut edges = self.edges();

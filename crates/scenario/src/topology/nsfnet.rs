@@ -16,7 +16,8 @@ pub enum Lengths {
     /// those in use with it; no publication that lists them was at hand.
     Common,
     /// The 22 fibres of DeepRMSA (Chen et al., Journal of Lightwave Technology 37, 2019, DOI
-    /// 10.1109/jlt.2019.2923615), as its code lists them. Nodes 12 to 14 are not those of `Common`.
+    /// 10.1109/jlt.2019.2923615), as its code lists them. Nodes 12 to 14 are other places than in
+    /// `Common`.
     DeepRmsa,
 }
 

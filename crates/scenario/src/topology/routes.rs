@@ -15,13 +15,12 @@ const STEPS_MAX: usize = 20_000_000;
 /// Most links looked at to find alternative routes: a few seconds.
 const WORK_MAX: usize = 2_000_000_000;
 
-/// The routes that are found for each pair of nodes with hosts, in addition to those that are
-/// given.
+/// The routes that are found for each pair of nodes with hosts, in addition to given routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// So many of the shortest, fewer where there are not as many.
+    /// This number of shortest routes, or fewer if there are not enough.
     Shortest(usize),
-    /// As many at most of those that are as short as the shortest.
+    /// At most this number of routes, all as short as the shortest.
     Equal(usize),
 }
 
@@ -35,8 +34,8 @@ impl Wanted {
 
 /// Routes between nodes with hosts, and paths there from every other node.
 ///
-/// Of two routes the one with the smaller metric comes first, then the order of [`Metric`] decides,
-/// then the one that goes to the lower-numbered node where the two part.
+/// Routes are ordered by metric, then by the order of [`Metric`], then by the number of the node at
+/// which two routes part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
     /// For each node its place among those with hosts.
@@ -44,7 +43,7 @@ pub struct Routes {
     hosts: usize,
     /// For each node with hosts, for each other: the routes.
     routes: Vec<Vec<Route>>,
-    /// For each node, for each with hosts: the shortest path.
+    /// For each node, the shortest path to each node with hosts.
     paths: Vec<Option<Route>>,
     /// For each node, for each with hosts: the links out, best first.
     detours: Vec<Vec<u32>>,
@@ -81,9 +80,9 @@ impl fmt::Display for RouteError {
 impl std::error::Error for RouteError {}
 
 impl Routes {
-    /// Finds `count` routes for each ordered pair of nodes with hosts, fewer where there are not as
-    /// many. Those of `explicit`, lists of links, come first in the order given, however many they
-    /// are, and each counts as one.
+    /// Finds `count` routes for each ordered pair of nodes with hosts, or fewer if there are not
+    /// enough. The given routes of `explicit`, lists of links, all come first, in the order given.
+    /// Each counts as one route.
     ///
     /// # Errors
     /// When a pair has no route, or the graph is too large.
@@ -117,9 +116,8 @@ impl Routes {
         Self::find(graph, metric, wanted, explicit, (&[], None), goes_on)
     }
 
-    /// The routes without some links: by number, whether each is closed. Those of `explicit` that
-    /// cross one are left out, and two nodes that no path joins keep the routes that they have in
-    /// `before`.
+    /// The routes without some links: by number, whether each is closed. Routes of `explicit` over
+    /// a closed link are left out. Two nodes that no path joins keep their routes in `before`.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -234,7 +232,7 @@ impl Routes {
     }
 
     /// The links out of `node` from which `to` can be reached over nodes that switch, by rising
-    /// length of the shortest path through them. The first is that of [`Routes::path`]; the others
+    /// length of the shortest path through them. The first path equals [`Routes::path`]; the others
     /// may lead back through `node`.
     ///
     /// # Panics

@@ -6,8 +6,8 @@ use burstlab_units::Span;
 use super::graph::{Cable, Graph, Link, Node, Role};
 
 /// A chain between two edge nodes: `ingress`, `core1`, `core2` and so on, `egress`. `delays` are
-/// those of the fibres from ingress to egress, at least one, each the same both ways. Link `2n`
-/// leads towards the egress, `2n + 1` back.
+/// the delays of the fibres from ingress to egress, at least one, equal in both directions. Link
+/// `2n` leads towards the egress, `2n + 1` back.
 ///
 /// # Panics
 /// When there is no delay.

@@ -56,7 +56,8 @@ impl<'a> Search<'a> {
         Self::around(graph, metric, heed_roles, &[])
     }
 
-    /// The same without some links: by number, whether each is closed; an empty list for none.
+    /// The shortest paths without some links: for each link whether it is closed; an empty list
+    /// closes none.
     pub(super) fn around(
         graph: &'a Graph,
         metric: Metric,

@@ -90,7 +90,8 @@ def reduced_load(
 ) -> ReducedLoad[Link]:
     """Losses of a network of links without buffers, by the reduced-load approximation.
 
-    Links are taken to lose independently, and what reaches a link to be Poisson. The load of link
+    Links are assumed to lose independently, and bursts to reach a link as a Poisson process. The
+    load of link
     j is the sum of the loads of its routes, each thinned by the links that spare j; its loss is
     Erlang's at that load. Both are solved together, by Newton's method.
 

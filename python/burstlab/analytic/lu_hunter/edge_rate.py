@@ -74,7 +74,7 @@ def cut(
     ],
     reading: Reading = "recommended",
 ) -> FloatArray:
-    """Take off the granted rate what each of several notifications asks for, R_i^loss.
+    """Subtract from the granted rate the loss rates of several notifications, R_i^loss.
 
     Examples
     --------
@@ -110,9 +110,9 @@ def settled_excess(
     ],
     reading: AnyReading = "recommended",
 ) -> FloatArray:
-    """Return what stays too much where each notification carries all that is still lost.
+    """Return the excess that remains if each notification carries the loss that remains.
 
-    The mean of what is still lost settles at half of what was too much: c = mean(e - c). That needs
+    The mean of the remaining loss settles at half of the excess: c = mean(e - c). That needs
     a first notification that does not carry all of it, as where losses are counted over a window.
 
     Examples

@@ -60,10 +60,10 @@ def excess(
     flows: CountInStep = 1,
     as_printed: bool = False,
 ) -> FloatArray:
-    """Mean of what is sent beyond capacity after a change from a, E[(b - X)+ | a]: within L_i.
+    """Mean excess over the capacity after a change from a, E[(b - X)+ | a]: within L_i.
 
-    (c - a)³/(3c (C - a)) for c = C R, over all phases of the saw. It is zero where there is no
-    heavy congestion, so P(B|a) is in it. T^UDP drops out where the phase is uniform.
+    (c - a)³/(3c (C - a)) for c = C R, over all phases of the saw. It is zero without heavy
+    congestion, so it includes P(B|a). T^UDP drops out where the phase is uniform.
     """
     udp, capacity, most = with_udp(udp_bps, capacity_bps, share)
     several = flows > 1
@@ -91,7 +91,7 @@ def mean_excess(
     flows: CountInStep = 1,
     as_printed: bool = False,
 ) -> FloatArray:
-    """Mean of what is sent beyond capacity after a change, over all a: `excess` averaged."""
+    """Mean excess over the capacity after a change, over all a: `excess` averaged."""
     capacity, most = most_udp(capacity_bps, share)
     part = most / capacity
     mean = over_udp(
@@ -197,7 +197,7 @@ def edge_buffer(
     near: Near = 0.5,
     as_printed: bool = False,
 ) -> FloatArray:
-    """Mean of what the edge router has to hold after a change, B_2, without OPS ACKs B_1: V.D.2."""
+    """Mean backlog of the edge router after a change, B_2, without OPS ACKs B_1: V.D.2."""
     rate = mean_excess(capacity_bps, share, as_printed=as_printed)
     lasts = buffering(rtt_s, ops_acks=ops_acks, core_ratio=core_ratio, near=near)
     return np.asarray(rate * lasts) / np.asarray(packet_bits)

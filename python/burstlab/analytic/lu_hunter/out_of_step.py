@@ -242,7 +242,7 @@ def crowd_edge_buffer(
     core_ratio: CoreRatio = 0.5,
     near: Near = 0.5,
 ) -> FloatArray:
-    """Mean of what the edge router has to hold after a change, B_2, without OPS ACKs B_1: V.F.2."""
+    """Mean backlog of the edge router after a change, B_2, without OPS ACKs B_1: V.F.2."""
     lasts = buffering(rtt_s, ops_acks=ops_acks, core_ratio=core_ratio, near=near)
     return _risen(capacity_bps, share, lasts, packet_bits)
 

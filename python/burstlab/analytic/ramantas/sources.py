@@ -132,7 +132,7 @@ def lost_bursts(
     ],
     share: Annotated[float, Argument("Share of the flows", above=0, below=1)] = 0.8,
 ) -> int:
-    """Return the least number of lost bursts that a share of such flows does not exceed.
+    """Return the least number of lost bursts that a given share of flows does not exceed.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def round_level(
     ssthresh, else by 1/cwnd, up to W_m. At a loss with W = min(cwnd, W_m):
 
     - reno waits RTO times the back-off, which doubles, and sets ssthresh = max(W/2, 2), cwnd = 1;
-    - ble (and BACK, which does the same without access losses) waits the RTO and goes on with
+    - ble (and BACK, which is equal without access losses) waits the RTO and continues with
       cwnd = W/2, ssthresh = max(W/2, 2) and no back-off; if W < guard it does what reno does;
     - bnak waits one RTT instead of the RTO and goes on like ble, with the same guard.
 

@@ -93,7 +93,7 @@ def _run_one(path: Path, root: Path) -> ScriptOutcome:
     except NotModelled as found:
         return ScriptOutcome(name, feature, "not modelled", reason=str(found))
     except RecursionError:
-        raise InputError(f"{path}: too deeply nested\n  fix: give a packetdrill script") from None
+        raise InputError(f"{path}: nested too deeply\n  fix: give a packetdrill script") from None
     return ScriptOutcome(name, feature, "passed", events)
 
 

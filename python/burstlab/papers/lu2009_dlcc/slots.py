@@ -55,7 +55,7 @@ def fig12(context: Context) -> Findings:
 
 
 def corners(context: Context, table: str = "grid") -> list[Corner]:
-    """Run a grid of the plan, or of the target whose runs these are, unless that has been done."""
+    """Run a grid of the plan, or of the target with the same runs, unless it has been run."""
     whose: str = context.plan.get("runs_of", context.target)
     key = f"{whose} {table} {context.effort} {context.seed}"
     if key not in context.kept:

@@ -256,7 +256,7 @@ def _seconds(scenario: Document, name: str) -> float:
 
 
 def pair_name(start: str, end: str) -> str:
-    """Return under which name the connections of a pair are kept."""
+    """Return the key of a pair's connections."""
     return f"{start} to {end}"
 
 
@@ -325,7 +325,7 @@ def _histograms(
 
 
 def note_steadiness(corners: Mapping[str, Sequence[Corner]], findings: Findings) -> None:
-    """Say how much the number of active sources still changes while it is measured."""
+    """Describe how much the number of active sources changes during the measurement."""
     drifts = [
         f"{' '.join(part for part in (series, corner.point) if part)}: "
         f"{corner.mean(Seen.drift).mean:.2f}"

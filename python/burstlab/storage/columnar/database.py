@@ -130,7 +130,7 @@ def known_name(path: Path) -> str:
         name.encode()
     except UnicodeEncodeError:
         raise InputError(
-            f"{path}: the name is not UTF-8, and the file of a table needs one that is\n"
+            f"{path}: the name is not UTF-8, which the file of a table needs\n"
             "  fix: rename the directory"
         ) from None
     return name

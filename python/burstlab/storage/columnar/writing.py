@@ -61,7 +61,7 @@ class Writer:
         if self._last is not None:
             kinds = {name: column.kind for name, column in columns.items()}
             if kinds != {name: column.kind for name, column in self._last.items()}:
-                raise ValueError("rows of other columns than those before them")
+                raise ValueError("rows with other columns than the rows before them")
             self._put_aside(self._last)
         self._last = columns
 

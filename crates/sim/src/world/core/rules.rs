@@ -39,7 +39,7 @@ pub(super) struct Rules {
     /// Fibres that a burst may cross beyond its route.
     pub(super) detour: usize,
     pub(super) trailer: bool,
-    /// How often a burst is sent again.
+    /// How often a burst is retransmitted.
     pub(super) resends: u32,
     pub(super) buffer: u64,
     pub(super) wait: Span,
