@@ -2,8 +2,9 @@
 
     python docs/full_runs.py [--check | --record DIR | --judge]
 
-``--record DIR`` takes the papers that were wholly reproduced in DIR with ``--full`` as records of
-this version (``full.json`` in a paper's folder), one line a target, before the pages are written.
+``--record DIR`` takes the targets that were reproduced in DIR with ``--full`` as records of this
+version (``full.json`` in a paper's folder), one line a target, before the pages are written. Other
+targets keep their records, and the pages name the versions of all.
 ``--judge`` holds the claims as they stand now against what the records measured: for a claim that
 was changed after its full run.
 
@@ -52,21 +53,22 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def record(directory: Path) -> None:
-    """Record the papers of which a directory has the full run of every target."""
+    """Record the full runs of a directory; targets that it does not have keep their records."""
     document = json.loads((directory / "reproduce.json").read_text(encoding="utf-8"))
+    found = {one["target"]: one for one in document["targets"] if one["effort"] == "full"}
     for paper in papers():
-        found = {one["target"]: one for one in document["targets"] if one["effort"] == "full"}
         names = [f"{paper.key}/{target}" for target in paper.targets]
-        missing = [name for name in names if name not in found]
+        new = [name for name in names if name in found]
+        if not new:
+            continue
+        before = {one["target"]: one for one in (paper.recorded or {"targets": ()})["targets"]}
+        every = {**before, **found}
+        missing = [name for name in names if name not in every]
         if missing:
             print(f"{paper.key}: not recorded, without a full run of {', '.join(missing)}")
             continue
-        version = {found[name]["burstlab"] for name in names}
-        if len(version) > 1:
-            print(f"{paper.key}: not recorded, of several versions ({', '.join(version)})")
-            continue
-        write(paper, [found[name] for name in names])
-        print(f"{paper.key}: recorded")
+        write(paper, [every[name] for name in names])
+        print(f"recorded: {', '.join(new)}")
 
 
 def judge() -> None:
@@ -130,8 +132,8 @@ def _targets(paper: Paper) -> list[str]:
     minutes = sum(one["wall_s"] for one in reports) / 60.0
     lines = [
         f"| `--full`, version {version}, {minutes:.0f} minutes on two busy cores "
-        "| holds | differs | cannot tell | fails | seconds | fingerprint |",
-        "|---|---|---|---|---|---|---|",
+        "| holds | differs | cause undecided | cannot tell | fails | seconds | fingerprint |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for one in reports:
         counts = [sum(c["verdict"] == verdict for c in one["claims"]) for verdict in VERDICTS]
