@@ -109,6 +109,14 @@ def fig1(context: Context) -> Findings:
         if len(timeouts) and len(before):
             gap = float(timeouts[0] - before[-1])
             measures[f"{label}: last fast retransmit to time-out (s)"] = gap
+    span_s = context.plan["progress_s"]
+    done = {
+        label: _progress(results[label], _first_loss_s(results[label]), span_s)
+        for label in ("W = 200", "W = 200, each hole", "W = 200, New-Reno")
+    }
+    for label in ("W = 200", "W = 200, each hole"):
+        gain = done[label] / done["W = 200, New-Reno"]
+        measures[f"{label}: packets after the loss over New-Reno's"] = gain
     findings.rows = [
         context.row(name, measures[name])
         for name in measures
