@@ -11,7 +11,17 @@ import pytest
 
 from burstlab.errors import InputError
 from burstlab.reproduce.bands import Row, restored
-from burstlab.reproduce.coverage import ROLES, Line, count, coverage, reports, rows_of, statements
+from burstlab.reproduce.coverage import (
+    ROLES,
+    Line,
+    Role,
+    Status,
+    count,
+    coverage,
+    reports,
+    rows_of,
+    statements,
+)
 from burstlab.reproduce.paper import papers
 
 PAPERS = papers()
@@ -71,7 +81,7 @@ def test_every_published_value_is_judged_on_its_own(paper):
 
 
 def test_a_statement_has_the_worst_verdict_of_the_reading_that_is_taken():
-    def line(verdict, role="statement", says="it rises"):
+    def line(verdict: Status, role: Role = "statement", says: str = "it rises"):
         return Line("p", "Figure 1", "figure", says, "fig1/rises", verdict, "", role)
 
     lines = [
