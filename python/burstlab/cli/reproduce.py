@@ -174,6 +174,8 @@ def _print(reports: list[TargetReport], directory: str) -> None:
             verdict = (f"{claim.verdict:11}", style)
             terminal.print(Text.assemble("  ", verdict, f" {claim.claim}"))
             terminal.print(f"              {claim.evidence}")
+            if claim.blind:
+                terminal.print(f"              cannot see: {claim.blind}")
     if not reports:
         return
     count = {verdict: 0 for verdict in STYLES}

@@ -48,6 +48,10 @@ class Judged:
         the first run) or ``"after"`` (chosen after runs had been seen).
     wrong
         The wrong models that were tested, and the verdict on each.
+    off
+        The models with the mechanism of the claim switched off, and the verdict on each.
+    blind
+        What the test cannot see, where one of these passes.
     """
 
     claim: str
@@ -58,6 +62,8 @@ class Judged:
     id: str = ""
     limit: str = ""
     wrong: Mapping[str, Verdict] = field(default_factory=dict)
+    off: Mapping[str, Verdict] = field(default_factory=dict)
+    blind: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim as ``burstlab reproduce --json`` prints it."""
@@ -74,6 +80,10 @@ class Judged:
             document["explanation"] = self.why
         if self.wrong:
             document["wrong_models"] = dict(self.wrong)
+        if self.off:
+            document["mechanism_off"] = dict(self.off)
+        if self.blind:
+            document["cannot_see"] = self.blind
         return document
 
 
@@ -89,8 +99,8 @@ class Claim:
         ``at_least``, ``at_most``, ``order`` (names of measures, largest first), ``rows_within``
         (tolerance) and ``rows_share`` (tolerance as a share of the published value; for both,
         ``rows`` is the start of the labels meant, ``except`` lists labels to leave out),
-        ``null`` (wrong models, see `burstlab.reproduce.wrong`), optionally ``evidence`` (names
-        of further measures to show), ``blind`` (what the test cannot see, and why), ``steady``
+        ``null`` and ``off`` (wrong models, see `burstlab.reproduce.wrong`), optionally ``evidence``
+        (names of further measures to show), ``blind`` (what the test cannot see), ``steady``
         (true: it is about a steady state) and ``differs``: a table with a test, ``why``, and
         either ``removed`` (a test of runs without the cause; it inherits the entries of the claim
         that it does not set) or ``open`` (the cause is unknown; it lists what was tried).
@@ -149,14 +159,22 @@ class Claim:
             id=self.id,
             limit=entry.get("limit", ""),
             wrong=wrong,
+            off=self.wrong_models(measures, rows, "off"),
+            blind=entry.get("blind", ""),
         )
 
     def wrong_models(
-        self, measures: Mapping[str, Measure], rows: Sequence[Row]
+        self, measures: Mapping[str, Measure], rows: Sequence[Row], kind: str = "null"
     ) -> dict[str, Verdict]:
-        """Return the verdict of the claim's test on each of its wrong models, by their names."""
+        """Return the verdict of the claim's test on each of its wrong models, by their names.
+
+        Parameters
+        ----------
+        kind
+            ``"null"``, or ``"off"`` for those with its mechanism switched off.
+        """
         found: dict[str, Verdict] = {}
-        for one in self.entry.get("null", ()):
+        for one in self.entry.get(kind, ()):
             wrong = Wrong(one, self.name)
             outcome, _ = test(self.entry, self.entry, *wrong.instead(self.entry, measures, rows))
             found[wrong.model] = _OF[outcome]
