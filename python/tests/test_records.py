@@ -37,9 +37,9 @@ def test_a_recorded_full_run_has_the_numbers_of_this_engine(name):
     assert [row["label"] for row in found["rows"]] == [row["label"] for row in record["rows"]], (
         again
     )
-    for now, then in zip(found["rows"], record["rows"], strict=True):
-        assert now["measured"] == pytest.approx(then["measured"], rel=1e-6, nan_ok=True), again
-        assert now["n"] == then["n"], again
+    for new, old in zip(found["rows"], record["rows"], strict=True):
+        assert new["measured"] == pytest.approx(old["measured"], rel=1e-6, nan_ok=True), again
+        assert new["n"] == old["n"], again
     verdicts = {claim["id"]: claim["verdict"] for claim in record["claims"]}
     assert {claim["id"]: claim["verdict"] for claim in found["claims"]} == verdicts, again
     if record["burstlab"] == burstlab.__version__:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: How a head line counts statements.
 _WORDS = {
     "holds": "hold", "differs": "differ", "differs, cause undecided": "differ, cause undecided",
-    "cannot tell": "cannot be told", "no number": "without a number", "fails": "fail",
+    "cannot tell": "undecided", "no number": "without a number", "fails": "fail",
 }  # fmt: skip
 
 #: How a line that is no verdict on a statement is marked.

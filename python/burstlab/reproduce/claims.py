@@ -51,7 +51,7 @@ class Judged:
     off
         The models with the mechanism of the claim switched off, and the verdict on each.
     blind
-        What the test cannot see, where one of these passes.
+        The part that the test cannot see, where one of these passes.
     """
 
     claim: str

@@ -22,7 +22,7 @@ from burstlab.reproduce.paper import Paper
 #: ``"not run"``: the report has no such target; ``"no number"``: there is nothing to judge.
 Status: TypeAlias = "Verdict | Literal['not run', 'no number']"
 
-#: What a line is about: the reading of the statement that is taken, another one, or our own claim.
+#: The subject of a line: the reading of the statement that is taken, another one, or our own claim.
 Role: TypeAlias = Literal["statement", "reading", "own"]
 
 #: Every status, the worst first: a statement has the worst of its judges.
