@@ -41,7 +41,8 @@ EVERY = {
 
 def judged(name):
     paper, target, claim = EVERY[name]
-    (one,) = [t for t in paper.recorded["targets"] if t["target"] == f"{paper.key}/{target}"]
+    recorded = paper.recorded or {"targets": ()}
+    (one,) = [t for t in recorded["targets"] if t["target"] == f"{paper.key}/{target}"]
     measures = {key: restored(value) for key, value in one["measures"].items()}
     return claim.judge(measures, [Row(**row) for row in one["rows"]])
 

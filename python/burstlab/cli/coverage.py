@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: How a head line counts statements.
 _WORDS = {
-    "holds": "hold", "differs": "differ", "differs, cause undecided": "differ, cause undecided",
+    "holds": "hold", "differs": "differ", "differs, cause undecided": "differ with the cause undecided",
     "cannot tell": "undecided", "no number": "without a number", "fails": "fail",
 }  # fmt: skip
 

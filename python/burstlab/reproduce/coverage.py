@@ -137,7 +137,7 @@ def statements(lines: Sequence[Line]) -> list[Statement]:
             found.setdefault(key, []).append(line)
     judged: list[Statement] = []
     for (paper, where, kind, says), own in found.items():
-        worst: Status = min((line.verdict for line in own), key=WORST.index)
+        worst = min(own, key=lambda line: WORST.index(line.verdict)).verdict
         judged.append(Statement(paper, where, kind, says, worst, len(own)))
     return judged
 
