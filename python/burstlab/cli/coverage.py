@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 #: How a head line counts statements.
 _WORDS = {
-    "holds": "hold", "differs": "differ", "differs, cause undecided": "differ with the cause undecided",
-    "cannot tell": "undecided", "no number": "without a number", "fails": "fail",
-}  # fmt: skip
+    "holds": "hold",
+    "differs": "differ",
+    "differs, cause undecided": "differ with the cause undecided",
+    "cannot tell": "undecided",
+    "no number": "without a number",
+    "fails": "fail",
+}
 
 #: How a line that is no verdict on a statement is marked.
 _ROLES = {"reading": "a reading not taken", "own": "our own"}
