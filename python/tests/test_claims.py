@@ -123,11 +123,39 @@ def test_a_claim_that_differs_has_its_cause_removed():
     assert stays.verdict == "fails"
     assert "it stays" in stays.evidence
     unsure = {"gap": 0.4, "without": Estimate(0.1, 0.05, 5)}
-    assert verdict(unsure, **entry).verdict == "cannot tell"
+    assert verdict(unsure, **entry).verdict == "differs, cause undecided"
     entry["differs"] = {"at_most": 0.5, "why": "it is so.", "open": "tried three rules"}
     judged = verdict({"gap": 0.4}, **entry)
     assert judged.verdict == "differs"
     assert judged.why.endswith("No cause is known: tried three rules")
+
+
+@pytest.mark.parametrize(
+    ("gap", "without"),
+    [
+        (Estimate(0.48, 0.05, 5), 0.05),  # whether the narrower test describes it
+        (Estimate(0.3, 0.05, 5), Estimate(0.1, 0.05, 5)),  # whether the difference goes
+    ],
+)
+def test_what_is_missed_for_certain_differs_though_its_cause_is_undecided(gap, without):
+    explained = {"at_most": 0.5, "why": "the rule", "removed": {"measure": "without"}}
+    entry = {"measure": "gap", "at_most": 0.1, "differs": explained}
+    judged = verdict({"gap": gap, "without": without}, **entry)
+    assert (judged.verdict, judged.why) == ("differs, cause undecided", "the rule")
+    near = verdict({"gap": Estimate(0.12, 0.05, 5), "without": without}, **entry)
+    assert near.verdict == "cannot tell"
+
+
+@pytest.mark.parametrize("value", [0.05, 0.4, 0.7])
+def test_no_firm_verdict_on_a_steady_state_from_before_it(value):
+    explained = {"at_most": 0.5, "why": "the rule", "open": "much"}
+    entry = {"claim": "c", "measure": "gap", "at_most": 0.1, "differs": explained}
+    firm = Claim(entry).judge({"gap": value}, [], "it is measured too early")
+    assert firm.verdict in ("holds", "differs", "fails")
+    early = Claim({**entry, "steady": True}).judge({"gap": value}, [], "it is measured too early")
+    assert (early.verdict, early.why) == ("cannot tell", "")
+    assert early.evidence.endswith("no firm verdict: it is measured too early")
+    assert Claim({**entry, "steady": True}).judge({"gap": value}, []).verdict == firm.verdict
 
 
 def test_removed_may_be_other_rows():

@@ -11,7 +11,17 @@ import pytest
 
 from burstlab.errors import InputError
 from burstlab.reproduce.bands import Row, restored
-from burstlab.reproduce.coverage import coverage, reports, rows_of
+from burstlab.reproduce.coverage import (
+    ROLES,
+    Line,
+    Role,
+    Status,
+    count,
+    coverage,
+    reports,
+    rows_of,
+    statements,
+)
 from burstlab.reproduce.paper import papers
 
 PAPERS = papers()
@@ -25,6 +35,13 @@ def claims_of(paper):
     }
 
 
+def names_of(item):
+    """Return all claims that an item names, and all of its rows, whatever their role."""
+    names = [name for role in ROLES.values() for name in item.get(role, [])]
+    rows = item.get("rows", []) + [name for name in names if ":" in name]
+    return [name for name in names if name not in rows], rows
+
+
 @pytest.mark.parametrize("paper", PAPERS, ids=KEYS)
 def test_every_item_is_judged_or_says_why_not(paper):
     claims = claims_of(paper)
@@ -32,18 +49,85 @@ def test_every_item_is_judged_or_says_why_not(paper):
         assert item["kind"] in KINDS, item
         assert item["where"]
         assert item["says"]
+        named, rows = names_of(item)
         judged = item.get("rows", []) + item.get("claims", [])
-        assert bool(judged) != bool(item.get("not_judged")), item
-        assert set(item.get("claims", [])) <= set(claims), item
-        for name in item.get("rows", []):
+        assert not (judged and item.get("not_judged")), item
+        assert named or rows or item.get("not_judged"), item
+        assert set(named) <= set(claims), item
+        for name in rows:
             assert rows_of(paper, {"rows": [name]}), name
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=KEYS)
+def test_no_claim_of_the_project_is_a_verdict_on_the_paper(paper):
+    claims = claims_of(paper)
+    for item in paper.coverage:
+        for name in item.get("claims", []):
+            source = claims[name].entry["source"]
+            assert not source.startswith("our own"), name
+            assert "reading is ours" not in source, name
+            assert "in our reading" not in source, name
+        places = [set(item.get(role, ())) for role in ("claims", "readings", "own")]
+        assert sum(map(len, places)) == len(set.union(*places)), item
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=KEYS)
 def test_every_published_value_is_judged_on_its_own(paper):
-    covered = {row for item in paper.coverage for row in rows_of(paper, item)}
+    covered = {
+        row for item in paper.coverage for row in rows_of(paper, {"rows": names_of(item)[1]})
+    }
     assert covered == set(paper.published)
     assert set(paper.tolerances) == set(paper.published)
+
+
+def test_a_statement_has_the_worst_verdict_of_the_reading_that_is_taken():
+    def line(verdict: Status, role: Role = "statement", says: str = "it rises"):
+        return Line("p", "Figure 1", "figure", says, "fig1/rises", verdict, "", role)
+
+    lines = [
+        line("holds"), line("cannot tell"), line("fails", "reading"), line("differs", "own"),
+        line("holds", says="it is flat"), line("holds", "own", says="no reading is flat"),
+        line("differs, cause undecided", says="two"), line("differs", says="two"),
+    ]  # fmt: skip
+    found = {one.says: (one.verdict, one.lines) for one in statements(lines)}
+    assert found == {
+        "it rises": ("cannot tell", 2),
+        "it is flat": ("holds", 1),
+        "two": ("differs, cause undecided", 2),
+    }
+    assert count(statements(lines)) == {
+        "holds": 1, "differs, cause undecided": 1, "cannot tell": 1,
+    }  # fmt: skip
+
+
+def test_every_claim_is_listed_and_those_that_no_item_names_are_our_own():
+    for paper in PAPERS:
+        found, _ = reports(paper, Path("nowhere"))
+        lines = coverage(paper, found)
+        assert {line.by for line in lines if "/" in line.by} >= set(claims_of(paper))
+        named = {name for item in paper.coverage for name in names_of(item)[0]}
+        left = [line for line in lines if line.by in set(claims_of(paper)) - named]
+        assert all(line.role == "own" for line in left)
+
+
+def test_no_negative_finding_of_ours_counts_for_the_paper():
+    paper = next(paper for paper in PAPERS if paper.key == "lu-hunter")
+    found, _ = reports(paper, Path("nowhere"))
+    lines = [line for line in coverage(paper, found) if line.by == "readings/gain-ten"]
+    assert [(line.role, line.verdict) for line in lines] == [("own", "holds")]
+    (statement,) = [one for one in statements(coverage(paper, found)) if "10 times" in one.says]
+    assert statement.verdict.startswith("differs")
+
+
+def test_a_quick_run_before_the_steady_state_has_no_firm_verdict_on_printed_values():
+    paper = next(paper for paper in PAPERS if paper.key == "ramantas")
+    found, _ = reports(paper, Path("nowhere"))
+    assert paper.early("fig5a", "full") == ""
+    quick = {**found, "fig5a": {**found["fig5a"], "effort": "quick"}}
+    lines = [line for line in coverage(paper, quick) if line.by.startswith("fig5a: ")]
+    assert lines
+    assert {line.verdict for line in lines} == {"cannot tell"}
+    assert all("steady from 200 s on" in line.evidence for line in lines)
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=KEYS)
@@ -58,6 +142,12 @@ def test_every_claim_has_a_name_a_limit_and_a_wrong_model(paper):
         explained = claim.entry.get("differs")
         if explained is not None:
             assert ("removed" in explained) != ("open" in explained), name
+
+
+def measures_of(paper, target):
+    """Return the measures of a target's full run."""
+    (one,) = [t for t in paper.recorded["targets"] if t["target"] == f"{paper.key}/{target}"]
+    return {name: restored(value) for name, value in one["measures"].items()}
 
 
 @pytest.mark.parametrize("paper", [p for p in PAPERS if p.recorded], ids=lambda paper: paper.key)
@@ -80,6 +170,26 @@ def test_the_full_run_rejects_every_wrong_model(paper):
             if not shown or (judged.verdict != "cannot tell" and shown != set(judged.wrong)):
                 passing.append(f"{target}/{claim.id}: {set(judged.wrong) - shown}")
     assert not passing
+
+
+@pytest.mark.parametrize(
+    "name", ["fig1a/little", "fig1a/more-with-1-ms", "fig5a/average-5-ms", "pairs/5-over-1-ms"]
+)
+def test_a_quick_run_does_not_contradict_the_full_one_on_a_steady_state(name):
+    paper = next(paper for paper in PAPERS if paper.key == "ramantas")
+    target, _, _ = name.partition("/")
+    claim = claims_of(paper)[name]
+    far = dict.fromkeys(measures_of(paper, target), 1e6)
+    assert claim.judge(far, []).verdict != "cannot tell"
+    assert claim.judge(far, [], paper.early(target, "quick")).verdict == "cannot tell"
+    assert paper.early(target, "full") == ""
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=KEYS)
+def test_a_claim_about_a_steady_state_is_of_a_plan_that_says_when_it_begins(paper):
+    for name, claim in claims_of(paper).items():
+        plan = paper.plans[name.partition("/")[0]]
+        assert not claim.entry.get("steady") or plan.get("steady_from"), name
 
 
 @pytest.mark.parametrize("paper", [p for p in PAPERS if p.recorded], ids=lambda paper: paper.key)
@@ -121,8 +231,24 @@ def test_the_command_lists_what_is_judged(tmp_path):
     )
     lines = json.loads(done.stdout)["coverage"]
     assert {line["paper"] for line in lines} == set(KEYS)
-    assert set(lines[0]) == {"paper", "where", "kind", "says", "by", "verdict", "evidence"}
+    names = {"paper", "where", "kind", "says", "by", "verdict", "evidence", "role"}
+    assert set(lines[0]) == names
+    statements = json.loads(done.stdout)["statements"]
+    assert len(statements) < len(lines) / 3
+    assert set(statements[0]) == {"paper", "where", "kind", "says", "verdict", "lines"}
     assert not list(tmp_path.iterdir())
+
+
+def test_the_head_line_counts_statements(tmp_path):
+    command = [sys.executable, "-m", "burstlab", "reproduce", "--coverage", "--out"]
+    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=True)
+    judged = [
+        one for paper in PAPERS for one in statements(coverage(paper, reports(paper, tmp_path)[0]))
+    ]
+    holds = sum(one.verdict == "holds" for one in judged)
+    head = done.stdout.splitlines()[0]
+    assert head.startswith(f"{len(judged)} statements: {holds} hold, ")
+    assert " differ, " in head
 
 
 def test_the_pages_have_the_tables_of_the_record():

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 #: How verdicts look.
-STYLES = {"holds": "green", "differs": "yellow", "cannot tell": "cyan", "fails": "bold red"}
+STYLES = {
+    "holds": "green",
+    "differs": "yellow",
+    "differs, cause undecided": "yellow",
+    "cannot tell": "cyan",
+    "fails": "bold red",
+}
 
 
 def say(text: str, file: TextIO | None = None) -> None:

@@ -105,7 +105,7 @@ def reproduce(
         if interrupted:
             document["interrupted"] = True
         if coverage and not interrupted:
-            document["coverage"] = coverage_json(out, [paper.key for paper, _ in wanted])
+            document.update(coverage_json(out, [paper.key for paper, _ in wanted]))
         print(json.dumps(document))
     else:
         _print(reports, str(directory))
@@ -174,17 +174,25 @@ def _print(reports: list[TargetReport], directory: str) -> None:
             verdict = (f"{claim.verdict:11}", style)
             terminal.print(Text.assemble("  ", verdict, f" {claim.claim}"))
             terminal.print(f"              {claim.evidence}")
+            if claim.blind:
+                terminal.print(f"              cannot see: {claim.blind}")
     if not reports:
         return
     count = {verdict: 0 for verdict in STYLES}
     for report in reports:
         for claim in report.claims:
             count[claim.verdict] += 1
+    open_cause = count["differs, cause undecided"]
+    causes = (
+        f"{several(open_cause, 'differs, its', 'differ, their')} cause undecided, "
+        if open_cause
+        else ""
+    )
     undecided = (
         f"; of {count['cannot tell']} these runs cannot tell" if count["cannot tell"] else ""
     )
     say(
         f"\n{several(count['holds'], 'claim holds', 'claims hold')}, "
-        f"{several(count['differs'], 'differs', 'differ')} with an explanation, "
+        f"{several(count['differs'], 'differs', 'differ')} with an explanation, {causes}"
         f"{several(count['fails'], 'fails', 'fail')}{undecided}\nlook at {directory}/report.html"
     )

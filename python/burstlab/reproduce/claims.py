@@ -3,8 +3,10 @@
 A claim *holds* when what was measured passes its test with the whole of its interval, and *fails*
 when the whole interval misses it; between the two, measurements *cannot tell*. A claim that fails
 *differs* if it carries an explanation: a narrower test that describes what was measured instead,
-and a measurement without the alleged cause, in which the claim's own test passes. A test that a
-wrong model passes too has no power, and no claim holds by it.
+and a measurement without the alleged cause, in which the claim's own test passes. Where the claim's
+test is missed for certain and only these two are undecided, it *differs, cause undecided*. A test
+that a wrong model passes too has no power, and no claim holds by it. A claim about a steady state
+has no firm verdict from a run that begins to measure before it.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ from typing import Any, Literal, TypeAlias
 from burstlab.reproduce.bands import TESTS, Measure, Outcome, Row, test, text
 from burstlab.reproduce.wrong import Wrong
 
-Verdict: TypeAlias = Literal["holds", "differs", "cannot tell", "fails"]
+Verdict: TypeAlias = Literal["holds", "differs", "differs, cause undecided", "cannot tell", "fails"]
+
+#: The claim's test is missed with the whole interval; its explanation is not decided.
+UNDECIDED: Verdict = "differs, cause undecided"
 
 #: Every verdict, the best first.
-VERDICTS: tuple[Verdict, ...] = ("holds", "differs", "cannot tell", "fails")
+VERDICTS: tuple[Verdict, ...] = ("holds", "differs", UNDECIDED, "cannot tell", "fails")
 
 _OF: Mapping[Outcome, Verdict] = {"in": "holds", "out": "fails", "open": "cannot tell"}
 
-__all__ = ["VERDICTS", "Claim", "Judged", "Measure", "Row", "Verdict"]
+__all__ = ["UNDECIDED", "VERDICTS", "Claim", "Judged", "Measure", "Row", "Verdict"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,10 @@ class Judged:
         the first run) or ``"after"`` (chosen after runs had been seen).
     wrong
         The wrong models that were tested, and the verdict on each.
+    off
+        The models with the mechanism of the claim switched off, and the verdict on each.
+    blind
+        The part that the test cannot see, where one of these passes.
     """
 
     claim: str
@@ -53,6 +62,8 @@ class Judged:
     id: str = ""
     limit: str = ""
     wrong: Mapping[str, Verdict] = field(default_factory=dict)
+    off: Mapping[str, Verdict] = field(default_factory=dict)
+    blind: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim as ``burstlab reproduce --json`` prints it."""
@@ -69,6 +80,10 @@ class Judged:
             document["explanation"] = self.why
         if self.wrong:
             document["wrong_models"] = dict(self.wrong)
+        if self.off:
+            document["mechanism_off"] = dict(self.off)
+        if self.blind:
+            document["cannot_see"] = self.blind
         return document
 
 
@@ -84,10 +99,11 @@ class Claim:
         ``at_least``, ``at_most``, ``order`` (names of measures, largest first), ``rows_within``
         (tolerance) and ``rows_share`` (tolerance as a share of the published value; for both,
         ``rows`` is the start of the labels meant, ``except`` lists labels to leave out),
-        ``null`` (wrong models, see `burstlab.reproduce.wrong`), optionally ``evidence`` (names
-        of further measures to show) and ``differs``: a table with a test, ``why``, and either
-        ``removed`` (a test of runs without the cause; it inherits the entries of the claim that it
-        does not set) or ``open`` (the cause is unknown; it lists what was tried).
+        ``null`` and ``off`` (wrong models, see `burstlab.reproduce.wrong`), optionally ``evidence``
+        (names of further measures to show), ``blind`` (what the test cannot see), ``steady``
+        (true: it is about a steady state) and ``differs``: a table with a test, ``why``, and
+        either ``removed`` (a test of runs without the cause; it inherits the entries of the claim
+        that it does not set) or ``open`` (the cause is unknown; it lists what was tried).
     """
 
     entry: Mapping[str, Any]
@@ -108,8 +124,16 @@ class Claim:
         """How an error names the claim."""
         return f"claim {self.id or self.entry.get('claim')!r}"
 
-    def judge(self, measures: Mapping[str, Measure], rows: Sequence[Row]) -> Judged:
-        """Test the claim on the measurements."""
+    def judge(
+        self, measures: Mapping[str, Measure], rows: Sequence[Row], early: str = ""
+    ) -> Judged:
+        """Test the claim on the measurements.
+
+        Parameters
+        ----------
+        early
+            Why they are not of the steady state; empty if they are.
+        """
         entry = self.entry
         outcome, evidence = test(entry, entry, measures, rows)
         shown = [f"{name}: {text(measures[name])}" for name in entry.get("evidence", ())]
@@ -123,6 +147,9 @@ class Claim:
         if verdict == "holds" and passing:
             verdict = "cannot tell"
             parts.append(f"a wrong model is not told apart: {', '.join(passing)}")
+        if early and entry.get("steady", False):
+            verdict, why = "cannot tell", ""
+            parts.append(f"no firm verdict: {early}")
         return Judged(
             claim=entry["claim"],
             source=entry.get("source", ""),
@@ -132,14 +159,22 @@ class Claim:
             id=self.id,
             limit=entry.get("limit", ""),
             wrong=wrong,
+            off=self.wrong_models(measures, rows, "off"),
+            blind=entry.get("blind", ""),
         )
 
     def wrong_models(
-        self, measures: Mapping[str, Measure], rows: Sequence[Row]
+        self, measures: Mapping[str, Measure], rows: Sequence[Row], kind: str = "null"
     ) -> dict[str, Verdict]:
-        """Return the verdict of the claim's test on each of its wrong models, by their names."""
+        """Return the verdict of the claim's test on each of its wrong models, by their names.
+
+        Parameters
+        ----------
+        kind
+            ``"null"``, or ``"off"`` for those with its mechanism switched off.
+        """
         found: dict[str, Verdict] = {}
-        for one in self.entry.get("null", ()):
+        for one in self.entry.get(kind, ()):
             wrong = Wrong(one, self.name)
             outcome, _ = test(self.entry, self.entry, *wrong.instead(self.entry, measures, rows))
             found[wrong.model] = _OF[outcome]
@@ -150,22 +185,23 @@ class Claim:
     ) -> tuple[Verdict, str, list[str]]:
         """Return the verdict on a claim that fails, its explanation, and further evidence."""
         why: str = explained["why"]
-        described, _ = test(explained, self.entry, measures, rows)
+        described, text_of = test(explained, self.entry, measures, rows)
         if described == "out":
             return "fails", "", []
         if "open" in explained:
             why = f"{why} No cause is known: {explained['open']}"
-        verdict: Verdict = "differs" if described == "in" else "cannot tell"
+        verdict: Verdict = "differs" if described == "in" else UNDECIDED
+        found = [] if described == "in" else [f"not decided what describes it: {text_of}"]
         removed = explained.get("removed")
         if removed is None:
-            return verdict, why, []
+            return verdict, why, found
         own = removed if any(name in removed for name in TESTS) else {**self.entry, **removed}
         gone, evidence = test(own, {**self.entry, **removed}, measures, rows)
         if gone == "out":
             return "fails", "", [f"without the alleged cause it stays: {evidence}"]
         if gone == "open":
-            verdict = "cannot tell"
-        return verdict, why, [f"without the cause: {evidence}"]
+            verdict = UNDECIDED
+        return verdict, why, [*found, f"without the cause: {evidence}"]
 
 
 def _one_test(table: Mapping[str, Any], name: str) -> None:

@@ -111,7 +111,10 @@ def reproduce(
     )
     findings = measure_of(paper, target)(context)
     context.progress(1.0, target)
-    judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]
+    early = paper.early(target, options.effort)
+    judged = [
+        claim.judge(findings.measures, findings.rows, early) for claim in paper.claims(target)
+    ]
     fingerprint = hashlib.sha256("\n".join(context.fingerprints).encode()).hexdigest()[:16]
     return TargetReport(
         paper=paper,

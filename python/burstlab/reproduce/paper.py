@@ -86,12 +86,26 @@ class Paper:
         path = self.directory / "full.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
+    def early(self, target: str, effort: str) -> str:
+        """Say that an effort measures a target before its steady state; empty where it does not.
+
+        ``steady_from`` of a plan is when the process becomes steady, in seconds.
+        """
+        plan: Mapping[str, Any] = self.plans.get(target, {})
+        steady, begins = plan.get("steady_from"), plan.get(effort, {}).get("warmup")
+        if steady is None or begins is None or _seconds(begins) >= _seconds(steady):
+            return ""
+        return f"it is measured from {begins} on, and steady from {steady} on"
+
     def claims(self, target: str) -> Sequence[Claim]:
         """Return the claims of a target."""
         from burstlab.reproduce.claims import Claim
 
-        table = _together(self.directory, "claims")
-        return [Claim(entry) for entry in table.get(target, {}).get("claims", [])]
+        return [Claim(entry) for entry in self._claims.get(target, {}).get("claims", [])]
+
+    @cached_property
+    def _claims(self) -> Document:
+        return _together(self.directory, "claims")
 
 
 def papers() -> list[Paper]:
@@ -109,6 +123,12 @@ def _together(directory: Path, name: str) -> Document:
     for path in [directory / f"{name}.toml", *sorted(directory.glob(f"{name}_*.toml"))]:
         document.update(read_toml(path))
     return document
+
+
+def _seconds(time: str) -> float:
+    """Return a time of a plan, such as ``"20 s"``."""
+    value, unit = time.split()
+    return float(value) * {"s": 1.0, "ms": 1e-3}[unit]
 
 
 def select(names: Sequence[str]) -> list[tuple[Paper, str]]:

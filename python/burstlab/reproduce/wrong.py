@@ -2,9 +2,13 @@
 
 An entry of ``null`` names a ``model`` and what is put in the place of the measurement: ``set``
 (a table: a measure's name and a number, or the name of another measure), ``constant`` (every row
-of the claim is this number; ``"best"``: the one whose largest gap to a published value is least) or
+of the claim is this number; ``"best"``: the one whose largest gap to a published value is least),
 ``rows_from`` (the rows of the claim have the values of those whose labels begin so instead, such
-as those of the other scheme).
+as those of the other scheme) or ``reversed`` (true: the measured values of the rows, last first).
+
+The entries of ``off`` are of the same form: models in which the mechanism that the claim is about
+is switched off and all else is on. A claim that one of them passes says in ``blind`` what its test
+cannot see.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import Any
 
 from burstlab.reproduce.bands import Measure, Row, meant
 
-_KINDS = ("set", "constant", "rows_from")
+_KINDS = ("set", "constant", "rows_from", "reversed")
 
 
 class Wrong:
@@ -54,6 +58,12 @@ class Wrong:
             constant = _nearest(about, share="rows_share" in claim) if value == "best" else value
             changed = {
                 row.label: replace(row, measured=float(constant), ci95=None) for row in about
+            }
+        elif "reversed" in self._entry:
+            values = [(row.measured, row.ci95) for row in reversed(about)]
+            changed = {
+                row.label: replace(row, measured=value, ci95=half)
+                for row, (value, half) in zip(about, values, strict=True)
             }
         else:
             changed = self._others(claim, about, rows)

@@ -38,6 +38,10 @@ def ablation(context: Context) -> Findings:
             findings.measures[f"{name}: goodput over {over}"] = ratio
         ratio = corner.ratio(name, "smoothed", loss)
         findings.measures[f"{name}: loss rate over smoothed"] = ratio
+    for name in ("DLCC", "OPS ACKs alone"):
+        findings.measures[f"{name}: share of smoothing in the gain over neither"] = _share(
+            corner, name, goodput
+        )
     values = [(name, corner.mean(name, goodput)) for name in corner.samples]
     _named(findings, context.target, "goodput (Mb/s)", values)
     return findings
@@ -135,6 +139,16 @@ def length(context: Context) -> Findings:
         findings.rows.append(context.row(f"{label}: goodput, DLCC over neither", ratio))
     _named(findings, context.target, "goodput of DLCC over that of neither", values)
     return findings
+
+
+def _share(corner: Corner, name: str, goodput: Metric) -> Estimate:
+    """Return which share of a gain over neither smoothing alone has, replication by replication."""
+    every = [corner.values(one, goodput) for one in ("smoothed", "neither", name)]
+    runs = list(zip(*every, strict=True))
+    return paired_ratio(
+        [smoothed - neither for smoothed, neither, _ in runs],
+        [whole - neither for _, neither, whole in runs],
+    )
 
 
 def _copies(sample: Sample) -> float:

@@ -293,8 +293,11 @@ def fig6(context: Context) -> Findings:
         ledger = result.ledger.where(kind="timeout")
         times = ledger.seconds("t_ps")
         measures[f"{label}: first time-out (s)"] = float(times[0])
-        measures[f"{label}: first time-out of the run (s)"] = float(times[1])
-        measures[f"{label}: end of the run of time-outs (s)"] = float(times[-1])
+        if len(times) > 1:
+            measures[f"{label}: first time-out of the run (s)"] = float(times[1])
+            measures[f"{label}: end of the run of time-outs (s)"] = float(times[-1])
+            following = float(times[-1] + 2.0 * ledger.seconds("rto_ps")[-1])
+            measures[f"{label}: the time-out after that would come at (s)"] = following
         measures[f"{label}: packets in order"] = int(result.flows["segments_delivered"][0])
     ledger = ble.ledger.where(kind="timeout")
     window = int(ble.scenario["tcp"]["window"])

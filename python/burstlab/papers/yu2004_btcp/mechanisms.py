@@ -48,6 +48,9 @@ def equation_11(context: Context) -> Findings:
         forms = {
             "(11)": _by_11(plan, alphas, rtts, (gain, at), as_printed=False),
             "(11), second line as printed": _by_11(plan, alphas, rtts, (gain, at), as_printed=True),
+            "(11), a round more": _by_11(
+                {**plan, "period": plan["period"] + 1}, alphas, rtts, (gain, at), as_printed=False
+            ),
         }
         for name, alpha in alphas.items():
             measures[f"{group}: α of {name}"] = round(alpha, 6)

@@ -109,6 +109,8 @@ def fig1(context: Context) -> Findings:
         if len(timeouts) and len(before):
             gap = float(timeouts[0] - before[-1])
             measures[f"{label}: last fast retransmit to time-out (s)"] = gap
+    if "progress_s" in context.plan:
+        _compare_with_new_reno(results, context.plan["progress_s"], findings)
     findings.rows = [
         context.row(name, measures[name])
         for name in measures
@@ -116,6 +118,19 @@ def fig1(context: Context) -> Findings:
     ]
     _draw(context, results, findings)
     return findings
+
+
+def _compare_with_new_reno(
+    results: Mapping[str, Result], span_s: float, findings: Findings
+) -> None:
+    """Compare how far the senders come after the loss at W = 200."""
+    done = {
+        label: _progress(results[label], _first_loss_s(results[label]), span_s)
+        for label in ("W = 200", "W = 200, each hole", "W = 200, New-Reno")
+    }
+    for label in ("W = 200", "W = 200, each hole"):
+        gain = done[label] / done["W = 200, New-Reno"]
+        findings.measures[f"{label}: packets after the loss over New-Reno's"] = gain
 
 
 def one_loss(context: Context) -> Findings:
