@@ -12,7 +12,7 @@ use crate::scenario::{Resolved, Side, named};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::keys::Keys;
-use crate::world::packet::{CROSS, DataPacket};
+use crate::world::packet::{DataPacket, Owner};
 use crate::world::train::Train;
 
 /// The sources of cross-traffic and their totals.
@@ -47,7 +47,7 @@ impl Cross {
                 Some(name) => random.stream(&format!("traffic/{}/{nth}", named(name))),
             };
             let keys = Keys::of("traffic", traffic.name.as_ref());
-            let key = keys.key(u64::from(nth), u64::from(CROSS | unnamed));
+            let key = keys.key(u64::from(nth), Owner::unnamed_source(u64::from(unnamed)));
             unnamed += u32::from(!keys.are_named());
             Source::new(traffic, (ends, key), stream)
         });
@@ -117,8 +117,8 @@ impl Cross {
         let seq = self.sent;
         self.sent += 1;
         let row = context.recorder.sent(now, index, &SentRow::Other(seq, size));
-        let (flow, size) = (CROSS | index, size.get() as u32);
-        let packet = DataPacket { flow, nth: 1, cwnd: 0, size, row, seq };
+        let (owner, size) = (Owner::source(index), size.get() as u32);
+        let packet = DataPacket { owner, nth: 1, cwnd: 0, size, row, seq };
         Some(Sent { side, ends, class, key, packet })
     }
 

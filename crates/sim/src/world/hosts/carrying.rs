@@ -75,7 +75,7 @@ impl Flow {
 impl Hosts {
     /// Whether a queue that marks with this chance marks a packet.
     pub(in crate::world) fn draws_mark(&mut self, chance: f64, packet: &DataPacket) -> bool {
-        self.flows[packet.flow as usize].draws_mark(chance, packet, &self.marks)
+        self.flows[packet.flow() as usize].draws_mark(chance, packet, &self.marks)
     }
 
     /// A data packet of a connection with options is at its receiver; returns the first ACK that is
@@ -86,7 +86,7 @@ impl Hosts {
         packet: &DataPacket,
         context: &mut Context,
     ) -> Option<AckPacket> {
-        let flow = &mut self.flows[packet.flow as usize];
+        let flow = &mut self.flows[packet.flow() as usize];
         let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
         let probe = carried.is_some_and(|options| options.flags.probe);
         let again = packet.nth > 1 || flow.far.receiver().next() == 0 || probe;
@@ -101,7 +101,7 @@ impl Hosts {
             flow.far.receiver_mut().on_packet(now, data, &options, &mut self.full_acks);
             flow.has_taken(now, next);
         }
-        self.answer_full(now, packet.flow, context)
+        self.answer_full(now, packet.flow(), context)
     }
 
     /// A timer of the receiver of a connection with options is due.

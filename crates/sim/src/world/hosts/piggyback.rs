@@ -65,7 +65,7 @@ impl Hosts {
         packet: &DataPacket,
         context: &mut Context,
     ) -> Option<AckOutcome> {
-        let other = self.flows[packet.flow as usize].duplex.as_mut()?;
+        let other = self.flows[packet.flow() as usize].duplex.as_mut()?;
         let piggybacked = other.piggybacked.take(packet.seq, packet.nth)?;
         other.blocks = piggybacked.blocks;
         let flow = &mut self.flows[piggybacked.ack.flow as usize];
@@ -92,7 +92,7 @@ impl Hosts {
         packet: &DataPacket,
         context: &mut Context,
     ) -> bool {
-        let flow = &mut self.flows[packet.flow as usize];
+        let flow = &mut self.flows[packet.flow() as usize];
         let Some(slot) = flow.reverse_flow() else { return false };
         let received = flow.far.received();
         flow.arrives(now, packet, context);
@@ -100,8 +100,8 @@ impl Hosts {
             None => flow.receives(now, packet.seq).map(|ack| (ack, AckOptions::default())),
             Some(_) => self.take_full_segment(now, packet, slot),
         };
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.far.arm(packet.flow, context);
+        let flow = &mut self.flows[packet.flow() as usize];
+        flow.far.arm(packet.flow(), context);
         let complete = flow.far.received() != received;
         let back = &mut self.flows[slot as usize];
         // Whoever has not been heard yet answers a SYN with a SYN alone, again by its timer.
@@ -128,7 +128,7 @@ impl Hosts {
     fn take_full_segment(&mut self, now: Time, packet: &DataPacket, other: u32) -> Option<FullAck> {
         let sender = &mut self.flows[other as usize];
         let (known, opened) = (sender.near.sender().known_round_trip(), sender.takes_opened());
-        let flow = &mut self.flows[packet.flow as usize];
+        let flow = &mut self.flows[packet.flow() as usize];
         if let Some(at) = opened {
             flow.far.receiver_mut().on_handshake(at);
         }
@@ -202,12 +202,12 @@ impl Hosts {
         (ack, options): &FullAck,
         context: &mut Context,
     ) {
-        let Some(slot) = self.flows[packet.flow as usize].reverse_flow() else { return };
+        let Some(slot) = self.flows[packet.flow() as usize].reverse_flow() else { return };
         let acked = &self.flows[slot as usize];
         let window = acked.far.receiver().has_options().then_some(options.window);
         context.recorder.carries(packet.row, acked.id, ack, window);
         let blocks = blocks_of(ack, acked.far.receiver().ack_size()).get() as u32;
-        if let Some(other) = &mut self.flows[packet.flow as usize].duplex {
+        if let Some(other) = &mut self.flows[packet.flow() as usize].duplex {
             let ack = AckPacket::new(slot, NO_ROW, ack);
             let piggybacked = CarriedAck { ack, options: *options, blocks };
             other.piggybacked.put(packet.seq, packet.nth, piggybacked);

@@ -62,7 +62,7 @@ impl Ops {
         if !context.ahead.foresees() {
             return false;
         }
-        let &Address { from, to, .. } = self.flows.address(packet.flow);
+        let &Address { from, to, .. } = self.flows.address(packet.flow());
         let Some(&number) = self.numbers.get(&(from, to)) else { return false };
         self.ingress.add(from, (at, number, packet));
         let pair = &self.pairs[number as usize];

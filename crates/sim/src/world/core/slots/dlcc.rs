@@ -64,8 +64,8 @@ impl Ops {
             match piece.datagram {
                 Packet::Data(packet) if packet.is_cross() => self.cross_lost += 1,
                 Packet::Data(packet) => {
-                    let id = self.flows.address(packet.flow).id;
-                    segments.push((packet.flow, id, packet.seq));
+                    let id = self.flows.address(packet.flow()).id;
+                    segments.push((packet.flow(), id, packet.seq));
                 }
                 Packet::Ack(_) => {}
             }

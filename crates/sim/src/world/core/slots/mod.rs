@@ -322,7 +322,7 @@ impl Ops {
         let &Address { from, to, .. } = self.flows.address(packet.flow());
         match packet {
             Packet::Data(data) => {
-                self.present = (now, data.flow);
+                self.present = (now, data.flow());
                 self.forwards(&data);
                 self.enters(now, (from, to), packet, context);
             }
@@ -337,8 +337,8 @@ impl Ops {
     #[inline]
     fn forwards(&mut self, data: &DataPacket) {
         if self.fixed.proxy.is_some() {
-            let id = self.flows.address(data.flow).id;
-            self.known(data.flow, id).proxy.forwards(data.seq, *data);
+            let id = self.flows.address(data.flow()).id;
+            self.known(data.flow(), id).proxy.forwards(data.seq, *data);
         }
     }
 

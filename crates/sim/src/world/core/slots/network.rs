@@ -141,7 +141,7 @@ impl Network for Ops {
 
     fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
         context.recorder.reached(copy.row, at);
-        let &Address { from, to, .. } = self.flows.address(copy.flow);
+        let &Address { from, to, .. } = self.flows.address(copy.flow());
         self.enters(at, (from, to), Packet::Data(copy), context);
     }
 

@@ -54,7 +54,7 @@ impl Ops {
     ) -> Happened {
         let slots = flying.cell.pieces().filter_map(|piece| match piece.datagram {
             Packet::Data(packet) if packet.is_cross() => None,
-            Packet::Data(packet) => Some(packet.flow),
+            Packet::Data(packet) => Some(packet.flow()),
             Packet::Ack(packet) => Some(packet.flow),
         });
         let connections = slots.map(|slot| self.flows.address(slot).id).collect();

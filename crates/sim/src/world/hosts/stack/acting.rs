@@ -10,7 +10,7 @@ use crate::scenario::{Ecn, Packet as Datagram, ScenarioError};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::hosts::{Flow, Hosts};
-use crate::world::packet::{AckPacket, DataPacket, Packet, stamp};
+use crate::world::packet::{AckPacket, DataPacket, Owner, Packet, stamp};
 use crate::world::tie_key::TieKey;
 
 /// The largest packet, in bytes, as the length of IP has 16 bits.
@@ -215,7 +215,7 @@ impl Hosts {
         let row = context.recorder.sent(now, flow.id, &SentRow::Data(&sent, 1));
         context.recorder.loaded(row, cargo.carries);
         let (size, cwnd) = (size.get() as u32, stamp(cwnd));
-        DataPacket { flow: index, nth: 1, cwnd, size, row, seq }
+        DataPacket { owner: Owner::flow(index), nth: 1, cwnd, size, row, seq }
     }
 
     /// The receiver of a flow with a stack sends a packet.
