@@ -12,10 +12,12 @@ use super::context::Context;
 use super::core::{Address, Core, Expected, Network};
 use super::events::Event;
 use super::hosts::{FAR, Hosts, NEAR};
+use super::notices::Message;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::tie_key::TieKey;
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, SenderBefore};
+use crate::slab::Slot;
 
 /// The rooms, and what passes between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,7 +70,7 @@ impl Transit {
     }
 
     /// A message reaches the sender's access link, or the sender itself.
-    pub(super) fn notice(&mut self, slot: u32) {
+    pub(super) fn notice(&mut self, slot: Slot<Message>) {
         let (mut message, now) = (self.context.notices.take(slot), self.context.now);
         let index = message.flow;
         if self.hosts.flows[index as usize].id != message.id {

@@ -7,10 +7,11 @@ use burstlab_units::Time;
 
 use super::notice::Notice;
 use super::pair::Pair;
-use super::{InFlight, Ops};
+use super::{CellSlot, InFlight, Ops};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, RateEvent, RateRow};
 use crate::scenario::{Notification, Share};
+use crate::slab::Slot;
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
 use crate::world::core::payload::Payload;
@@ -19,7 +20,7 @@ use crate::world::packet::Packet;
 
 impl Ops {
     /// The switch before `link` drops a cell.
-    pub(super) fn drops(&mut self, slot: u64, link: u32, cell: u32, context: &mut Context) {
+    pub(super) fn drops(&mut self, slot: u64, link: u32, cell: CellSlot, context: &mut Context) {
         if self.goes_beside(slot, link, cell, context) {
             return;
         }
@@ -113,11 +114,7 @@ impl Ops {
         let back = &self.pairs[notice.pair as usize].route[..notice.hops as usize];
         let by_fibre = || self.fixed.fibres.signal_back(back, now);
         let at = given.map_or_else(by_fibre, |delay| now + delay);
-        let slot = self.free_notices.pop().unwrap_or_else(|| {
-            self.notices.push(None);
-            self.notices.len() as u32 - 1
-        });
-        self.notices[slot as usize] = Some(notice);
+        let slot = self.notices.keep(notice).number();
         self.at_once |= at <= now;
         context.queue.push(at, Rank::Timer, SlotEvent::CongestionNotice.of(slot));
     }
@@ -211,9 +208,8 @@ impl Ops {
 
 impl Ops {
     /// A notification reaches its edge: it cuts rates, and writes ACKs in the name of receivers.
-    pub(super) fn notified(&mut self, now: Time, slot: u32, context: &mut Context) {
-        self.free_notices.push(slot);
-        let notice = self.notices[slot as usize].take().expect("a notification arrives once");
+    pub(super) fn notified(&mut self, now: Time, slot: Slot<Notice>, context: &mut Context) {
+        let notice = self.notices.take(slot);
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
         self.take_in(notice.edge, self.present);

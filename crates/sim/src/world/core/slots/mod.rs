@@ -36,6 +36,7 @@ use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::OpsSummary;
 use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Resolved};
+use crate::slab::{Slab, Slot};
 use crate::topology::{Graph, Routes};
 use crate::world::ahead::policy::ACKS;
 use crate::world::context::Context;
@@ -66,44 +67,13 @@ impl InFlight {
     }
 }
 
-/// The optical packets in flight, by the slot that they are known by.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Cells {
-    slots: Vec<Option<InFlight>>,
-    free: Vec<u32>,
-}
-
-impl Cells {
-    #[inline]
-    fn keep(&mut self, cell: InFlight) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(cell);
-            return slot;
-        }
-        self.slots.push(Some(cell));
-        self.slots.len() as u32 - 1
-    }
-
-    #[inline]
-    fn get(&mut self, slot: u32) -> &mut InFlight {
-        self.slots[slot as usize].as_mut().expect("a cell in flight is kept")
-    }
-
-    #[inline]
-    fn take(&mut self, slot: u32) -> InFlight {
-        self.free.push(slot);
-        self.slots[slot as usize].take().expect("a cell ends once")
-    }
-
-    fn live(&self) -> impl Iterator<Item = &InFlight> {
-        self.slots.iter().flatten()
-    }
-}
+/// The slot by which an optical packet in flight is known.
+type CellSlot = Slot<InFlight>;
 
 /// A node: its switch, and the buffers of its edge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Node {
-    switch: Switch<u32>,
+    switch: Switch<CellSlot>,
     /// Fibres that end here, and those that begin here: the outputs of the switch.
     incoming: Vec<u32>,
     outgoing: Vec<u32>,
@@ -131,7 +101,7 @@ impl Node {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Fibre {
     /// The cells on it, by the slot in which they arrive.
-    flying: VecDeque<(u64, u32)>,
+    flying: VecDeque<(u64, CellSlot)>,
     /// How many of it have come to their egress at its end.
     ending: u32,
     /// Which output of its node it begins at.
@@ -203,7 +173,7 @@ pub(in crate::world) struct Ops {
     /// By fibre: the slot in which the first of what is on it arrives. They lie together, as each
     /// slot of a node looks at all fibres that end there.
     fronts: Vec<u64>,
-    cells: Cells,
+    cells: Slab<InFlight>,
     /// Buffers by ingress and egress, as they come to be used.
     pairs: Vec<Pair>,
     numbers: BTreeMap<(u32, u32), u32>,
@@ -214,8 +184,7 @@ pub(in crate::world) struct Ops {
     /// By slot of the flow: what its edge knows, and ACKs that will be there.
     known: Vec<Known>,
     home: Vec<Lane<AckPacket>>,
-    notices: Vec<Option<Notice>>,
-    free_notices: Vec<u32>,
+    notices: Slab<Notice>,
     /// Optical packets sent so far.
     numbered: u64,
     /// Units of time of the smoothing so far.
@@ -228,13 +197,13 @@ pub(in crate::world) struct Ops {
     measured: Option<Box<OpsSummary>>,
     /// Cells that arrive at a node. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    arrived: Vec<u32>,
+    arrived: Vec<CellSlot>,
     /// Cells that leave its buffer. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    left: Vec<(usize, u32)>,
+    left: Vec<(usize, CellSlot)>,
     /// Cells that land there. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    landed: Vec<u32>,
+    landed: Vec<CellSlot>,
     /// The buffers of a node that may send. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     ready: Vec<u32>,
@@ -289,13 +258,12 @@ impl Ops {
             negotiations: random.stream("ops/negotiation"),
             fronts: vec![u64::MAX; fibres.len()],
             fibres,
-            cells: Cells::default(),
+            cells: Slab::default(),
             pairs: Vec::new(),
             numbers: BTreeMap::new(),
             known: Vec::new(),
             home: Vec::new(),
-            notices: Vec::new(),
-            free_notices: Vec::new(),
+            notices: Slab::default(),
             numbered: 0,
             units: 0,
             cross_lost: 0,

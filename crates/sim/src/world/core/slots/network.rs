@@ -7,6 +7,7 @@ use burstlab_units::{Span, Time};
 use super::Ops;
 use crate::measure::Recorder;
 use crate::scenario::{Interrupt, Run};
+use crate::slab::Slot;
 use crate::topology::Graph;
 use crate::world::ahead::policy::{Lookahead, Promises};
 use crate::world::context::Context;
@@ -31,7 +32,7 @@ impl Ops {
         match event {
             SlotEvent::Begins => self.slot_begins(context),
             SlotEvent::SmoothingUnit => self.ends_unit(now, context),
-            SlotEvent::CongestionNotice => self.notified(now, number, context),
+            SlotEvent::CongestionNotice => self.notified(now, Slot::numbered(number), context),
             SlotEvent::NoticesLeave => self.waited(now, number, context),
             SlotEvent::AckHome => {
                 self.present = (now, u32::MAX);
