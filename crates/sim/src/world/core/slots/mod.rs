@@ -28,14 +28,14 @@ use serde::{Deserialize, Serialize};
 
 use self::calendar::Calendar;
 use self::ingress::{Ingress, Moment};
-use self::notice::Notice;
+use self::notice::CongestionNotice;
 use self::pair::Pair;
 use self::tally::{OpsTally, SlotLinkTally};
 use super::effects::{Effects, Expected};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::OpsSummary;
-use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Resolved};
+use crate::scenario::{AckWay, Congestion, Dlcc, Ops, Resolved};
 use crate::slab::{Slab, Slot};
 use crate::topology::{Graph, Routes};
 use crate::world::ahead::policy::ACKS;
@@ -72,7 +72,7 @@ type CellSlot = Slot<InFlight>;
 
 /// A node: its switch, and the buffers of its edge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Node {
+struct SlotNode {
     switch: Switch<CellSlot>,
     /// Fibres that end here, and those that begin here: the outputs of the switch.
     incoming: Vec<u32>,
@@ -84,7 +84,7 @@ struct Node {
     turns: Stream,
 }
 
-impl Node {
+impl SlotNode {
     /// A node whose outputs share a buffer of so many slots.
     fn new(graph: &Graph, node: u32, buffer: u32, source: &RandomSource) -> Self {
         let outgoing = graph.outgoing(node).to_vec();
@@ -99,7 +99,7 @@ impl Node {
 
 /// A fibre and the output it begins at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Fibre {
+struct SlotFibre {
     /// The cells on it, by the slot in which they arrive.
     flying: VecDeque<(u64, CellSlot)>,
     /// How many of it have come to their egress at its end.
@@ -108,7 +108,7 @@ struct Fibre {
     port: u32,
     descriptor: Descriptor,
     /// Notifications that wait for a slot to take them along.
-    waiting: Vec<Notice>,
+    waiting: Vec<CongestionNotice>,
     /// Whether a timer is set for them, or for some that are gone.
     timed: bool,
     /// The slot, counted from 1, in which it went first when slots last met at its end.
@@ -122,7 +122,7 @@ struct Fixed {
     graph: Graph,
     fibres: Fibres,
     routes: Routes,
-    rules: Rules,
+    rules: Ops,
     /// Rules of the edge for connections, if it writes ACKs.
     proxy: Option<ProxyRules>,
     /// Edge nodes that do not smooth.
@@ -153,7 +153,7 @@ struct Known {
 
 /// A slotted network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::world) struct Ops {
+pub(in crate::world) struct SlotNetwork {
     /// Not stored: the scenario has it, and no event changes it.
     #[serde(skip)]
     fixed: Fixed,
@@ -163,13 +163,13 @@ pub(in crate::world) struct Ops {
     #[serde(skip)]
     pub(super) effects: Effects,
     clock: SlotClock,
-    nodes: Vec<Node>,
+    nodes: Vec<SlotNode>,
     calendar: Calendar,
     /// Whether something happens at this instant before the nodes that are still to come in it.
     at_once: bool,
     /// Packets that came to an edge node before this moment came before the present work.
     present: Moment,
-    fibres: Vec<Fibre>,
+    fibres: Vec<SlotFibre>,
     /// By fibre: the slot in which the first of what is on it arrives. They lie together, as each
     /// slot of a node looks at all fibres that end there.
     fronts: Vec<u64>,
@@ -184,7 +184,7 @@ pub(in crate::world) struct Ops {
     /// By slot of the flow: what its edge knows, and ACKs that will be there.
     known: Vec<Known>,
     home: Vec<Lane<AckPacket>>,
-    notices: Slab<Notice>,
+    notices: Slab<CongestionNotice>,
     /// Optical packets sent so far.
     numbered: u64,
     /// Units of time of the smoothing so far.
@@ -213,21 +213,21 @@ pub(in crate::world) struct Ops {
     asking: Vec<(usize, f64, f64)>,
 }
 
-impl Ops {
+impl SlotNetwork {
     /// The network of a scenario that has slots.
     pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Option<Self> {
         let ((graph, routes), rules) = (resolved.mesh.clone()?, resolved.scenario.ops.clone()?);
         let clock = SlotClock::new(rules.slot_size, resolved.scenario.network.link_rate);
         let markers = Markers::of(resolved, graph.nodes.len(), random);
-        let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
-            .map(|node| Node::new(&graph, node, rules.buffer, random))
+        let mut nodes: Vec<SlotNode> = (0..graph.nodes.len() as u32)
+            .map(|node| SlotNode::new(&graph, node, rules.buffer, random))
             .collect();
-        let mut fibres: Vec<Fibre> = Vec::new();
+        let mut fibres: Vec<SlotFibre> = Vec::new();
         for (number, link) in (0..).zip(&graph.links) {
             nodes[link.to as usize].incoming.push(number);
             let ports = &nodes[link.from as usize].outgoing;
             let port = ports.iter().position(|&one| one == number).expect("a link begins") as u32;
-            fibres.push(Fibre {
+            fibres.push(SlotFibre {
                 flying: VecDeque::new(),
                 ending: 0,
                 port,

@@ -4,7 +4,7 @@ use burstlab_kernel::Rank;
 use burstlab_optical::slotted::Passed;
 use burstlab_units::{Span, Time};
 
-use super::Ops;
+use super::SlotNetwork;
 use crate::measure::Recorder;
 use crate::scenario::{Interrupt, Run};
 use crate::slab::Slot;
@@ -19,7 +19,7 @@ use crate::world::events::SlotEvent;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
 use crate::world::surgery::Surgery;
 
-impl Ops {
+impl SlotNetwork {
     /// Something happens.
     #[inline]
     pub(in crate::world::core) fn happen(
@@ -44,7 +44,7 @@ impl Ops {
     }
 }
 
-impl Network for Ops {
+impl Network for SlotNetwork {
     fn begin(&mut self, _watch: &Interrupt, context: &mut Context) {
         let at = Time::ZERO + self.fixed.rules.smoothing.unit;
         context.queue.push(at, Rank::Timer, SlotEvent::SmoothingUnit.of(0));

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use burstlab_units::Time;
 
-use super::Ops;
+use super::SlotNetwork;
 use super::pair::Pair;
 use crate::measure::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SwitchSummary};
 use crate::world::packet::Packet;
 
-impl Ops {
+impl SlotNetwork {
     /// Data packets of flows, ACKs, and packets of cross-traffic that wait at an edge or are in
     /// slots.
     pub(super) fn in_flight(&self) -> [u64; 3] {

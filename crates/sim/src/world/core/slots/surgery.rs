@@ -3,14 +3,14 @@
 
 use burstlab_units::Time;
 
-use super::{CellSlot, Fibre, InFlight, Ops};
+use super::{CellSlot, InFlight, SlotFibre, SlotNetwork};
 use crate::measure::loss::LossCause;
 use crate::scenario::Operation;
 use crate::world::context::Context;
 use crate::world::packet::Packet;
 use crate::world::surgery::{Happened, Named};
 
-impl Fibre {
+impl SlotFibre {
     /// Puts a cell on the fibre that is at its end in slot `at`, and there at its egress if it
     /// `ends`; one that is late is overtaken.
     #[inline]
@@ -31,7 +31,7 @@ impl InFlight {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// By how many slots a cell that leaves on a fibre is late at its end.
     #[inline]
     pub(super) fn late(&mut self, cell: CellSlot, context: &Context) -> u64 {

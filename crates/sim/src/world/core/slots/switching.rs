@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use burstlab_optical::slotted::{Arrival, Offer};
 use burstlab_units::{Bytes, Time};
 
-use super::{CellSlot, InFlight, Ops};
+use super::{CellSlot, InFlight, SlotNetwork};
 use crate::scenario::Order;
 use crate::world::ahead::policy::DATA;
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
 use crate::world::packet::Packet;
 
-impl Ops {
+impl SlotNetwork {
     /// Slot `slot` begins at `node`: what waits leaves, what arrives leaves, waits or is dropped,
     /// and then the edge may send; `landed` gets what is for this node.
     fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<CellSlot>) {
@@ -274,7 +274,7 @@ impl Ops {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// A slot begins: all nodes with work in it do it, one after the other. Effects of a node at
     /// this very instant come before the nodes that are left, which then are another event.
     #[inline]
