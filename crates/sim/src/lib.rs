@@ -7,6 +7,7 @@ mod measure;
 mod needs;
 mod parting;
 mod run;
+mod slab;
 mod take_up;
 mod world;
 

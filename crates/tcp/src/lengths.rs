@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// Segments are counted from 1, bytes from 0.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Lengths {
+pub(crate) struct SegmentLengths {
     full: u64,
     /// Segments that are shorter, rising, each with what it and those before it lack together.
     short: Vec<(u64, u64)>,
 }
 
-impl Lengths {
+impl SegmentLengths {
     /// All segments have `full` bytes.
     pub(crate) fn new(full: u64) -> Self {
         Self { full, short: Vec::new() }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn segments_begin_where_those_before_them_end() {
-        let mut lengths = Lengths::new(1_000);
+        let mut lengths = SegmentLengths::new(1_000);
         for (seq, bytes) in [(7, 1), (3, 400), (3, 400), (4, 999), (9, 1_000), (12, 250)] {
             lengths.shorten(seq, bytes);
         }

@@ -4,7 +4,7 @@ use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
-use crate::lengths::Lengths;
+use crate::lengths::SegmentLengths;
 
 /// Segments are counted: 0 is the SYN, data are 1, 2, …
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub(crate) struct Offered {
     /// One past the last segment that the application offered.
     pub(crate) limit: u64,
     /// Bytes of data in each segment. A segment that ends a write may be short.
-    pub(crate) lengths: Lengths,
+    pub(crate) lengths: SegmentLengths,
     /// The first short segment; `u64::MAX`: all are full.
     short_from: u64,
     segment_size: Bytes,
@@ -23,7 +23,7 @@ impl Offered {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             limit: 1,
-            lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
+            lengths: SegmentLengths::new(config.segment_size.get() - config.headers().get()),
             short_from: u64::MAX,
             segment_size: config.segment_size,
             syn_size: config.syn_size,

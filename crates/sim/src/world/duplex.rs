@@ -17,7 +17,7 @@ impl Endpoints {
     ) {
         let Transit { hosts, context, .. } = transit;
         let now = context.now;
-        hosts.reserve(packet.flow, Some(packet.seq));
+        hosts.reserve(packet.flow(), Some(packet.seq));
         let heard = hosts.on_piggybacked_ack(now, packet, context);
         self.active -= usize::from(heard.as_ref().is_some_and(|heard| heard.completed));
         let due = hosts.take_segment(now, packet, context);
@@ -33,7 +33,7 @@ impl Endpoints {
         if due {
             transit.flush_ack(other);
         }
-        transit.hosts.reserve(packet.flow, None);
+        transit.hosts.reserve(packet.flow(), None);
     }
 }
 

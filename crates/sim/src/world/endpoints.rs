@@ -53,10 +53,10 @@ impl Endpoints {
     /// A data packet is at its receiver.
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: &DataPacket, transit: &mut Transit) {
-        if transit.hosts.has_stack(packet.flow) {
+        if transit.hosts.has_stack(packet.flow()) {
             return self.stack_hears(&Packet::Data(*packet), transit);
         }
-        if let Some(other) = transit.reverse_flow(packet.flow) {
+        if let Some(other) = transit.reverse_flow(packet.flow()) {
             return self.receive_two_way(packet, other, transit);
         }
         let ack = transit.hosts.receive(transit.context.now, packet, &mut transit.context);
@@ -91,7 +91,7 @@ impl Endpoints {
                 AirEvent::ToHost(Packet::Data(packet)) => self.receive(&packet, transit),
                 AirEvent::ToHost(Packet::Ack(packet)) => self.hear(&packet, transit),
                 AirEvent::ToBase(Packet::Data(packet)) => {
-                    let link = transit.link(packet.flow, Hop::Near);
+                    let link = transit.link(packet.flow(), Hop::Near);
                     transit.send(now, link, packet);
                 }
                 AirEvent::ToBase(Packet::Ack(packet)) => transit.ack_on_wire(now, packet),

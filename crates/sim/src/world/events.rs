@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::notices::Message;
 use crate::scenario::Side;
+use crate::slab::Slot;
 
 /// An event of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +28,7 @@ pub(crate) enum Event {
     /// An ACK reaches its sender over a sender's link.
     AckAtSender(u32),
     /// A message of an edge or core node reaches its sender, or the sender's access link.
-    Notice(u32),
+    Notice(Slot<Message>),
     /// A source of cross-traffic sends a packet.
     Cross(u32),
     /// A packet of cross-traffic reaches the far end of the senders' link, or of the receivers'.

@@ -92,7 +92,7 @@ impl Transit {
         match effect {
             Effect::Lost(payload, loss, cause) => self.lose_payload(payload, loss, cause),
             Effect::Marked(packet) => {
-                self.hosts.flow(packet.flow).mark(&packet);
+                self.hosts.flow(packet.flow()).mark(&packet);
             }
             Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
                 self.access.cross.leave(at, &Train::one(packet), &mut self.context.recorder);
@@ -108,7 +108,7 @@ impl Transit {
         for packet in payload.data.iter().flat_map(|train| train.packets()) {
             self.context.recorder.lost(packet.row, cause);
             if !packet.is_cross() {
-                self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+                self.hosts.flow(packet.flow()).lose(packet.transmission(), loss);
             }
         }
         for train in &payload.acks {

@@ -6,6 +6,8 @@ use burstlab_tcp::Notice;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::slab::{Slab, Slot};
+
 /// A message to a sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Message {
@@ -40,10 +42,9 @@ impl NextMessage<'_> {
 /// The messages in transit, by the slot that their event names.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Notices {
-    slots: Vec<Option<Message>>,
-    free: Vec<u32>,
+    messages: Slab<Message>,
     /// Those of lost bursts, by flow and time.
-    losses: BTreeSet<(u32, Time, u32)>,
+    losses: BTreeSet<(u32, Time, Slot<Message>)>,
     pub(super) sent: u64,
     pub(super) lost: u64,
     /// Of a message that crosses an access link as a packet.
@@ -57,22 +58,19 @@ impl Notices {
     }
 
     /// Keeps a message; returns its slot.
-    pub(super) fn keep(&mut self, message: Message) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() as u32 - 1
-        });
-        if message.notice == Notice::Dropped {
-            self.losses.insert((message.flow, message.at, slot));
+    pub(super) fn keep(&mut self, message: Message) -> Slot<Message> {
+        let (flow, at, notice) = (message.flow, message.at, message.notice);
+        let slot = self.messages.keep(message);
+        if notice == Notice::Dropped {
+            self.losses.insert((flow, at, slot));
         }
-        self.slots[slot as usize] = Some(message);
         slot
     }
 
     /// When the next message that a burst is lost reaches the sender of a flow; `MAX`: none is in
     /// transit.
     fn next_loss(&self, flow: u32) -> Time {
-        let next = self.losses.range((flow, Time::ZERO, 0)..).next();
+        let next = self.losses.range((flow, Time::ZERO, Slot::numbered(0))..).next();
         next.filter(|(to, ..)| *to == flow).map_or(Time::MAX, |&(_, at, _)| at)
     }
 
@@ -86,9 +84,8 @@ impl Notices {
     ///
     /// # Panics
     /// When the slot is empty: its event was queued twice.
-    pub(super) fn take(&mut self, slot: u32) -> Message {
-        self.free.push(slot);
-        let message = self.slots[slot as usize].take().expect("a message waits for its event");
+    pub(super) fn take(&mut self, slot: Slot<Message>) -> Message {
+        let message = self.messages.take(slot);
         self.losses.remove(&(message.flow, message.at, slot));
         message
     }

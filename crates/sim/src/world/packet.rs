@@ -7,11 +7,64 @@ use serde::{Deserialize, Serialize};
 use super::tie_key::TieKey;
 use crate::measure::NO_ROW;
 
+/// The owner of a data packet: a flow, a source of cross-traffic or of batches, or a batch of which
+/// packets are kept one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Owner(u32);
+
+impl Owner {
+    /// Marks the number of a source.
+    const SOURCE: u32 = 1 << 31;
+
+    /// A batch; the `seq` of its last packet is 1, and of all others 0.
+    pub(super) const BATCH: Self = Self(u32::MAX);
+
+    /// The flow in a slot.
+    #[inline]
+    pub(super) const fn flow(slot: u32) -> Self {
+        Self(slot)
+    }
+
+    /// A source of cross-traffic or of batches.
+    #[inline]
+    pub(super) const fn source(number: u32) -> Self {
+        Self(Self::SOURCE | number)
+    }
+
+    /// Whether it is a source or a batch, and no flow.
+    #[inline]
+    pub(super) const fn is_background(self) -> bool {
+        self.0 & Self::SOURCE != 0
+    }
+
+    /// The slot of a flow. The number of any other owner is above all slots.
+    #[inline]
+    pub(super) const fn slot(self) -> u32 {
+        self.0
+    }
+
+    /// The number of a flow among flows, or of a source among sources.
+    #[inline]
+    pub(super) const fn ordinal(self) -> u32 {
+        self.0 & !Self::SOURCE
+    }
+
+    /// Its place among all owners.
+    #[inline]
+    pub(super) const fn place(self) -> u32 {
+        self.0
+    }
+
+    /// The key of the draws of a source without a name, the `nth` of them.
+    pub(super) fn unnamed_source(nth: u64) -> u64 {
+        u64::from(Self::SOURCE) | nth
+    }
+}
+
 /// A data packet.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DataPacket {
-    /// Slot of its flow, or a source of cross-traffic (see [`CROSS`]).
-    pub(super) flow: u32,
+    pub(super) owner: Owner,
     /// Which transmission of its segment this is, from 1; the highest number stands for all above.
     pub(super) nth: u16,
     /// Congestion window of its sender as it was sent, in segments; the highest number stands for
@@ -30,18 +83,18 @@ pub(super) fn stamp(cwnd: f64) -> u16 {
     cwnd.min(f64::from(u16::MAX)) as u16
 }
 
-/// Marks, in [`DataPacket::flow`], the number of a source of cross-traffic.
-pub(super) const CROSS: u32 = 1 << 31;
-
-/// A packet of a batch, where packets are kept one by one; its `seq` is 1 if it is the last of its
-/// batch, and 0 otherwise.
-pub(super) const BATCH: u32 = u32::MAX;
-
 impl DataPacket {
     /// A segment that is sent for the first time, in a run without a trace.
     #[inline]
     pub(super) fn first(flow: u32, seq: u64, size: Bytes, cwnd: f64) -> Self {
-        Self { flow, nth: 1, cwnd: stamp(cwnd), size: size.get() as u32, row: NO_ROW, seq }
+        let (owner, size) = (Owner::flow(flow), size.get() as u32);
+        Self { owner, nth: 1, cwnd: stamp(cwnd), size, row: NO_ROW, seq }
+    }
+
+    /// Slot of its flow.
+    #[inline]
+    pub(super) fn flow(&self) -> u32 {
+        self.owner.slot()
     }
 
     /// Its segment, and which transmission of it this is.
@@ -50,16 +103,16 @@ impl DataPacket {
         (self.seq, u32::from(self.nth))
     }
 
-    /// Whether it belongs to cross-traffic.
+    /// Whether it belongs to cross-traffic or to a batch.
     #[inline]
     pub(super) fn is_cross(&self) -> bool {
-        self.flow & CROSS != 0
+        self.owner.is_background()
     }
 
     /// Whether it belongs to a batch.
     #[inline]
     pub(super) fn is_of_batch(&self) -> bool {
-        self.flow == BATCH
+        self.owner == Owner::BATCH
     }
 
     pub(super) fn bytes(&self) -> Bytes {
@@ -152,11 +205,19 @@ pub(super) enum Packet {
 }
 
 impl Packet {
+    #[inline]
+    pub(super) fn owner(&self) -> Owner {
+        match self {
+            Self::Data(packet) => packet.owner,
+            Self::Ack(packet) => Owner::flow(packet.flow),
+        }
+    }
+
     /// Slot of its flow.
     #[inline]
     pub(super) fn flow(&self) -> u32 {
         match self {
-            Self::Data(packet) => packet.flow,
+            Self::Data(packet) => packet.flow(),
             Self::Ack(packet) => packet.flow,
         }
     }
@@ -189,7 +250,12 @@ impl Packet {
 
 /// A packet that the optical network carries.
 pub(super) trait Parcel: Copy {
-    fn flow(&self) -> u32;
+    fn owner(&self) -> Owner;
+    /// Slot of its flow.
+    #[inline]
+    fn flow(&self) -> u32 {
+        self.owner().slot()
+    }
     fn bytes(&self) -> Bytes;
     /// Sequence number and transmission of a data packet.
     fn segment(&self) -> Option<(u64, u32)>;
@@ -205,8 +271,9 @@ pub(super) trait Parcel: Copy {
 }
 
 impl Parcel for DataPacket {
-    fn flow(&self) -> u32 {
-        self.flow
+    #[inline]
+    fn owner(&self) -> Owner {
+        self.owner
     }
     fn bytes(&self) -> Bytes {
         Self::bytes(self)
@@ -219,7 +286,7 @@ impl Parcel for DataPacket {
     }
     #[inline]
     fn enters_at(&self) -> TieKey {
-        TieKey::DATA_UP.of(self.flow)
+        TieKey::DATA_UP.of(self.owner.place())
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {
@@ -227,7 +294,7 @@ impl Parcel for DataPacket {
     }
     #[inline]
     fn distance(&self, other: &Self) -> Option<u64> {
-        let alike = self.flow == other.flow
+        let alike = self.owner == other.owner
             && (self.nth, self.cwnd, self.size) == (other.nth, other.cwnd, other.size)
             && self.row == NO_ROW;
         if alike { self.seq.checked_sub(other.seq) } else { None }
@@ -235,8 +302,9 @@ impl Parcel for DataPacket {
 }
 
 impl Parcel for AckPacket {
-    fn flow(&self) -> u32 {
-        self.flow
+    #[inline]
+    fn owner(&self) -> Owner {
+        Owner::flow(self.flow)
     }
     fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.size))

@@ -48,7 +48,7 @@ impl Endpoints {
             match packet {
                 Packet::Ack(ack) => transit.emit_ack(Some(ack)),
                 Packet::Data(data) => {
-                    let link = transit.link(data.flow, Hop::Near);
+                    let link = transit.link(data.flow(), Hop::Near);
                     transit.leave(now, link, data);
                 }
             }

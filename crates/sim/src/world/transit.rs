@@ -12,10 +12,12 @@ use super::context::Context;
 use super::core::{Address, Core, Expected, Network};
 use super::events::Event;
 use super::hosts::{FAR, Hosts, NEAR};
+use super::notices::Message;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::tie_key::TieKey;
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, SenderBefore};
+use crate::slab::Slot;
 
 /// The rooms, and what passes between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,7 +70,7 @@ impl Transit {
     }
 
     /// A message reaches the sender's access link, or the sender itself.
-    pub(super) fn notice(&mut self, slot: u32) {
+    pub(super) fn notice(&mut self, slot: Slot<Message>) {
         let (mut message, now) = (self.context.notices.take(slot), self.context.now);
         let index = message.flow;
         if self.hosts.flows[index as usize].id != message.id {
@@ -125,7 +127,7 @@ impl Transit {
     fn lose(&mut self, now: Time, packet: &DataPacket, cause: LossCause) {
         self.access.count_lost(cause);
         let loss = Loss::at_access(cause, now);
-        self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+        self.hosts.flow(packet.flow()).lose(packet.transmission(), loss);
         self.context.recorder.lost(packet.row, PacketCause::at_access(cause));
     }
 
@@ -166,7 +168,7 @@ impl Transit {
     /// A data packet leaves its host: on the air, or on the host's link.
     #[inline(always)]
     pub(super) fn leave(&mut self, now: Time, link: u32, packet: DataPacket) {
-        if self.access.wireless.has(packet.flow, NEAR) {
+        if self.access.wireless.has(packet.flow(), NEAR) {
             self.on_air((Packet::Data(packet), NEAR), false);
         } else {
             self.send(now, link, packet);
@@ -201,13 +203,13 @@ impl Transit {
     /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
-        if self.access.departures[0].takes(packet.flow) {
+        if self.access.departures[0].takes(packet.flow()) {
             return self.lose(now, &packet, LossCause::Scripted);
         }
-        if self.loses(now, packet.flow, (Hop::Near, link)) {
+        if self.loses(now, packet.flow(), (Hop::Near, link)) {
             return self.lose(now, &packet, LossCause::SenderLink);
         }
-        let wire = self.access.data_up_wire(packet.flow, link);
+        let wire = self.access.data_up_wire(packet.flow(), link);
         let Some(at) = wire.send(now, packet.bytes()) else {
             return self.lose(now, &packet, LossCause::SenderAccess);
         };
@@ -233,11 +235,11 @@ impl Transit {
     #[inline]
     pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
         self.context.recorder.crossed(packet.row, out);
-        let link = self.link(packet.flow, Hop::Far);
-        if self.loses(out, packet.flow, (Hop::Far, link)) {
+        let link = self.link(packet.flow(), Hop::Far);
+        if self.loses(out, packet.flow(), (Hop::Far, link)) {
             return self.lose(out, &packet, LossCause::ReceiverLink);
         }
-        let wire = self.access.data_down_wire(packet.flow, link);
+        let wire = self.access.data_down_wire(packet.flow(), link);
         let Some(at) = wire.send(out, packet.bytes()) else {
             return self.lose(out, &packet, LossCause::ReceiverAccess);
         };
@@ -267,7 +269,7 @@ impl Transit {
         }
         let event = Event::DataAtReceiver(link);
         let packet = self.access.data_down[link as usize].lane.pop(&mut self.context.queue, event);
-        if self.access.wireless.has(packet.flow, FAR) {
+        if self.access.wireless.has(packet.flow(), FAR) {
             self.on_air((Packet::Data(packet), FAR), true);
             return None;
         }

@@ -12,7 +12,7 @@ use super::path::Path;
 use super::peer::Peer;
 use super::queue::Queue;
 use super::unsent::Unsent;
-use crate::lengths::Lengths;
+use crate::lengths::SegmentLengths;
 
 /// Bytes that an application hands over in a call.
 pub(super) const CALL: u64 = 65_536;
@@ -26,7 +26,7 @@ pub(crate) struct Application {
     unsent: Unsent,
     /// One past the last segment that was written.
     limit: u64,
-    lengths: Lengths,
+    lengths: SegmentLengths,
     payload: u64,
     /// Data of a segment at most, which is [bounded](Self::bound_segments) by the window.
     mss: u64,
@@ -56,7 +56,7 @@ impl Application {
         Self {
             unsent: Unsent::new(options),
             limit: 1,
-            lengths: Lengths::new(options.payload),
+            lengths: SegmentLengths::new(options.payload),
             payload: options.payload,
             mss: options.payload,
             reserved: 0,
@@ -73,7 +73,7 @@ impl Application {
     }
 
     #[inline]
-    pub(crate) fn lengths(&self) -> &Lengths {
+    pub(crate) fn lengths(&self) -> &SegmentLengths {
         &self.lengths
     }
 

@@ -34,7 +34,7 @@ pub(crate) enum Cause {
 
 /// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
+pub(crate) enum LawEvent {
     /// Data are sent while nothing is in flight.
     Start,
     /// It begins anew after it was idle.
@@ -173,14 +173,14 @@ impl LinuxLaw {
 
     pub(crate) fn on_event(
         &mut self,
-        event: Event,
+        event: LawEvent,
         window: &mut LinuxWindow,
         context: &AckContext,
     ) {
         match (self, event) {
-            (Self::Cubic(cubic), Event::Start) => cubic.starts(context),
-            (Self::Vegas(vegas), Event::Start | Event::Restart) => vegas.open(context),
-            (Self::Dctcp(dctcp), Event::Loss) => dctcp.loses(window),
+            (Self::Cubic(cubic), LawEvent::Start) => cubic.starts(context),
+            (Self::Vegas(vegas), LawEvent::Start | LawEvent::Restart) => vegas.open(context),
+            (Self::Dctcp(dctcp), LawEvent::Loss) => dctcp.loses(window),
             _ => {}
         }
     }

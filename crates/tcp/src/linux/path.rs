@@ -10,7 +10,7 @@ use super::ack_facts::{AckFacts, Delivery};
 use super::clock::Reading;
 use super::context::{AckContext, Stage};
 use super::hystart_plus_plus::HystartPlusPlus;
-use super::law::{Event, LinuxLaw};
+use super::law::{LawEvent, LinuxLaw};
 use super::options::{GROUP_BYTES, LinuxOptions};
 use super::pace::Pace;
 use super::peer::Peer;
@@ -286,7 +286,7 @@ impl Path {
 
     /// Data are about to be sent while nothing is in flight.
     fn start(&mut self, context: &AckContext) {
-        self.law.on_event(Event::Start, &mut self.window, context);
+        self.law.on_event(LawEvent::Start, &mut self.window, context);
         if self.rate.is_idle() && self.law.paces() {
             self.law.restarts(&mut self.window, context);
             self.update_pacing_rate(0);
@@ -417,7 +417,7 @@ impl Path {
     }
 
     fn restart(&mut self, context: &AckContext) {
-        self.law.on_event(Event::Restart, &mut self.window, context);
+        self.law.on_event(LawEvent::Restart, &mut self.window, context);
         let (window, tick) = (&mut self.window, context.clock.tick);
         window.ssthresh = current_ssthresh(window, context.stage);
         let least = self.initial_window.min(window.cwnd);

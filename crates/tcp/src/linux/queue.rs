@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::rate::Stamp;
-use segment::Run;
+use segment::SegmentRun;
 pub(crate) use segment::{AGAIN, EVER, LAST, LOST, PUSHES, Plain, SACKED, SEVERAL, Unacked};
 
 /// Most SACK blocks in an ACK (RFC 2018 section 3).
@@ -23,7 +23,7 @@ pub(crate) struct Queue {
     segments: VecDeque<Unacked>,
     /// The segments that follow these, in order of numbers and of time, as runs. A run is expanded
     /// to segments when news of one of them comes, or when something else is sent.
-    runs: VecDeque<Run>,
+    runs: VecDeque<SegmentRun>,
     /// The first segment that is outstanding, and the next to be sent for the first time.
     first: u64,
     next: u64,

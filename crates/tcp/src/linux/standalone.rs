@@ -4,7 +4,7 @@ use burstlab_units::{Span, Time};
 
 use super::clock::Clock;
 use super::context::{AckContext, Stage};
-use super::law::{Event, LinuxLaw};
+use super::law::{LawEvent, LinuxLaw};
 use super::options::LinuxOptions;
 use super::window::{INFINITE, LinuxWindow, current_ssthresh};
 
@@ -50,7 +50,7 @@ impl LawAlone {
     pub fn on_sent(&mut self, now: Time, idle: bool) {
         let context = self.context(now);
         if idle {
-            self.law.on_event(Event::Start, &mut self.window, &context);
+            self.law.on_event(LawEvent::Start, &mut self.window, &context);
         }
         self.next += 1;
         self.last_sent = context.clock.tick;
@@ -84,7 +84,7 @@ impl LawAlone {
     pub fn on_timeout(&mut self, now: Time) {
         self.reduce();
         let context = self.context(now);
-        self.law.on_event(Event::Loss, &mut self.window, &context);
+        self.law.on_event(LawEvent::Loss, &mut self.window, &context);
         self.window.cwnd = 1;
         self.enter(Stage::Loss, now);
     }

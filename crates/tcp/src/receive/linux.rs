@@ -19,7 +19,7 @@ use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, WindowLaw};
-use crate::lengths::Lengths;
+use crate::lengths::SegmentLengths;
 use crate::linux::{Clock, earliest};
 use crate::segment::{Ack, AckOptions, SegmentOptions};
 use blocks::Blocks;
@@ -57,7 +57,7 @@ pub(super) struct Answers {
     block_size: u64,
     delay: Delay,
     window: Advertised,
-    lengths: Lengths,
+    lengths: SegmentLengths,
     blocks: Blocks,
     echo: Echo,
     /// The segment that the last ACK asked for.
@@ -94,7 +94,7 @@ impl Answers {
             block_size: config.sack_block_size.get(),
             delay: Delay::new(config, clock),
             window: Advertised::new(config, payload),
-            lengths: Lengths::new(payload),
+            lengths: SegmentLengths::new(payload),
             blocks: Blocks::new(usize::from(config.sack_blocks)),
             echo: Echo::new(
                 config.ecn == Some(true),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FIN, SYN, TOLERANCE, time};
 use crate::config::{Config, Overrides};
-use crate::lengths::Lengths;
+use crate::lengths::SegmentLengths;
 use crate::receive::Receiver;
 use crate::receive::linux::FullAck;
 use crate::segment::{SegmentFlags, SegmentOptions};
@@ -61,7 +61,7 @@ struct Sent {
 
 struct ReceiverPlayer {
     receiver: Receiver,
-    lengths: Lengths,
+    lengths: SegmentLengths,
     /// The SYN, until it is answered.
     syn: Option<SegmentOptions>,
     /// When the last segment came.
@@ -90,7 +90,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
     let config = Config::resolve(&case.tcp).map_err(|error| error.to_string())?;
     let mut player = ReceiverPlayer {
         receiver: Receiver::new(&config),
-        lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
+        lengths: SegmentLengths::new(config.segment_size.get() - config.headers().get()),
         syn: None,
         arrived: Time::ZERO,
         phase: config.rto_clock_phase,

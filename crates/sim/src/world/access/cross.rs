@@ -12,7 +12,7 @@ use crate::scenario::{Resolved, Side, named};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::keys::Keys;
-use crate::world::packet::{CROSS, DataPacket};
+use crate::world::packet::{DataPacket, Owner};
 use crate::world::train::Train;
 
 /// The sources of cross-traffic and their totals.
@@ -47,7 +47,7 @@ impl Cross {
                 Some(name) => random.stream(&format!("traffic/{}/{nth}", named(name))),
             };
             let keys = Keys::of("traffic", traffic.name.as_ref());
-            let key = keys.key(u64::from(nth), u64::from(CROSS | unnamed));
+            let key = keys.key(u64::from(nth), Owner::unnamed_source(u64::from(unnamed)));
             unnamed += u32::from(!keys.are_named());
             Source::new(traffic, (ends, key), stream)
         });
@@ -90,7 +90,7 @@ impl Cross {
 }
 
 /// A packet that a source sends.
-pub(in crate::world) struct Sent {
+pub(in crate::world) struct CrossPacket {
     pub(in crate::world) side: Side,
     pub(in crate::world) ends: (u32, u32),
     pub(in crate::world) class: u32,
@@ -105,7 +105,7 @@ impl Cross {
         now: Time,
         index: u32,
         context: &mut Context,
-    ) -> Option<Sent> {
+    ) -> Option<CrossPacket> {
         let source = &mut self.sources[index as usize];
         let sends = source.fire();
         context.queue.push(source.next, Rank::Arrival, Event::Cross(index));
@@ -117,20 +117,25 @@ impl Cross {
         let seq = self.sent;
         self.sent += 1;
         let row = context.recorder.sent(now, index, &SentRow::Other(seq, size));
-        let (flow, size) = (CROSS | index, size.get() as u32);
-        let packet = DataPacket { flow, nth: 1, cwnd: 0, size, row, seq };
-        Some(Sent { side, ends, class, key, packet })
+        let (owner, size) = (Owner::source(index), size.get() as u32);
+        let packet = DataPacket { owner, nth: 1, cwnd: 0, size, row, seq };
+        Some(CrossPacket { side, ends, class, key, packet })
     }
 
     /// A packet is handed to an access link, which loses it.
-    pub(in crate::world) fn loses(&mut self, sent: &Sent, context: &mut Context) {
+    pub(in crate::world) fn loses(&mut self, sent: &CrossPacket, context: &mut Context) {
         (self.offered, self.link_lost) = (self.offered + 1, self.link_lost + 1);
         context.recorder.lost(sent.packet.row, PacketCause::Link);
     }
 
     /// A packet is handed to an access link, over which it is at the far end at `at`; `None`: the
     /// queue is full.
-    pub(in crate::world) fn loads(&mut self, at: Option<Time>, sent: &Sent, context: &mut Context) {
+    pub(in crate::world) fn loads(
+        &mut self,
+        at: Option<Time>,
+        sent: &CrossPacket,
+        context: &mut Context,
+    ) {
         self.offered += 1;
         let row = sent.packet.row;
         let Some(at) = at else {

@@ -48,7 +48,7 @@ impl Host<DataPacket> for Receiving<'_> {
 
     #[inline(always)]
     fn admits(&self, first: &DataPacket, at: Time) -> bool {
-        first.flow == self.answering.index
+        first.flow() == self.answering.index
             && match self.coming {
                 Coming::InOrder => self.flow.far.receiver().takes_fast(first.seq),
                 Coming::Behind => self.flow.takes_behind(first.seq) && at <= self.until,

@@ -143,11 +143,11 @@ impl Transit {
         if first.is_cross() {
             return 0;
         }
-        let Some(host) = self.receiving((first.flow, first.seq), true) else { return 0 };
+        let Some(host) = self.receiving((first.flow(), first.seq), true) else { return 0 };
         let (done, late) = land(now, trains, host);
         if let Some((coming, from)) = late {
             for number in from..coming.train.count {
-                self.data_comes(coming.at(number), first.flow, coming.train.packet(number));
+                self.data_comes(coming.at(number), first.flow(), coming.train.packet(number));
             }
         }
         done
@@ -183,7 +183,7 @@ impl Transit {
     /// done now; returns whether it does.
     #[inline]
     pub(in crate::world) fn receive_one(&mut self, at: Time, packet: &DataPacket) -> bool {
-        let (index, context) = (packet.flow, &mut self.context);
+        let (index, context) = (packet.flow(), &mut self.context);
         let flow = &mut self.hosts.flows[index as usize];
         if !flow.far.receiver().takes_fast(packet.seq) {
             return false;

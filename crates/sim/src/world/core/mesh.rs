@@ -195,7 +195,7 @@ impl Network for Mesh {
 
     #[inline]
     fn expects_data(&mut self, at: Time, packet: DataPacket, context: &mut Context) -> bool {
-        let Some(queue) = self.data_queue(packet.flow, &context.ahead) else { return false };
+        let Some(queue) = self.data_queue(packet.flow(), &context.ahead) else { return false };
         self.expect_run(queue, TimedTrain::one(at, packet), context);
         true
     }

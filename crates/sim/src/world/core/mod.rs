@@ -37,7 +37,7 @@ pub(super) use self::mesh::BURST_SIZE;
 use self::mesh::Mesh;
 pub(super) use self::network::{Network, Report, Totals};
 pub(super) use self::payload::Payload;
-use self::slots::Ops;
+use self::slots::SlotNetwork;
 pub(super) use self::under_way::UnderWay;
 use super::ahead::policy::{Lookahead, Promises};
 use super::context::Context;
@@ -58,13 +58,13 @@ pub(super) enum Core {
     /// Bursts, over a path or a mesh.
     Bursts(Mesh),
     /// Slots instead of bursts.
-    Slots(Ops),
+    Slots(SlotNetwork),
 }
 
 impl Core {
     /// The network of a scenario, which says what it promises.
     pub(super) fn new(resolved: &Resolved, random: &RandomSource, ahead: &mut Lookahead) -> Self {
-        let core = match Ops::new(resolved, random) {
+        let core = match SlotNetwork::new(resolved, random) {
             Some(ops) => Self::Slots(ops),
             None => Self::Bursts(Mesh::new(resolved, random, ahead)),
         };

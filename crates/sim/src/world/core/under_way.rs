@@ -93,7 +93,7 @@ impl UnderWay {
 /// The flows that have data in a burst, each once.
 fn flows(payload: &Payload) -> Vec<u32> {
     let own = payload.data.iter().map(|train| &train.first).filter(|first| !first.is_cross());
-    let mut all: Vec<u32> = own.map(|first| first.flow).collect();
+    let mut all: Vec<u32> = own.map(|first| first.flow()).collect();
     all.sort_unstable();
     all.dedup();
     all

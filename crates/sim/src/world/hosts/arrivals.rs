@@ -24,7 +24,7 @@ pub(in crate::world) struct Arriving {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Arrivals {
     pub(super) demand: u32,
-    kind: Kind,
+    kind: ArrivalKind,
     times: Stream,
     sizes: Stream,
     /// The draws of how much later than its round or its row a connection begins, below `spread`.
@@ -42,7 +42,7 @@ pub(super) struct Arrivals {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Kind {
+enum ArrivalKind {
     Poisson {
         from: u32,
         /// Where connections go, with the share of those that go there or to one before it.
@@ -77,7 +77,7 @@ impl Arrivals {
         random: &RandomSource,
     ) -> Vec<Self> {
         let start = Time::ZERO + demand.start;
-        let one = |kind: Kind, next: Time, name: &str| Self {
+        let one = |kind: ArrivalKind, next: Time, name: &str| Self {
             demand: number,
             kind,
             times: random.stream(name),
@@ -96,7 +96,8 @@ impl Arrivals {
                 let sources = poisson(demand, law, graph);
                 let source = |(from, targets, mean)| {
                     let name = format!("demand/{key}/{from}");
-                    let mut source = one(Kind::Poisson { from, targets, mean }, start, &name);
+                    let mut source =
+                        one(ArrivalKind::Poisson { from, targets, mean }, start, &name);
                     let [wait, _] = source.times.uniforms(0);
                     source.next = start.saturating_add(exponential_of(mean, wait));
                     source.arrived = 1;
@@ -106,12 +107,12 @@ impl Arrivals {
             }
             &Course::Incast { senders, receiver, every } => {
                 let incast = Some((senders, receiver));
-                Kind::Rounds { incast, every, round: 0, nodes: nodes() }
+                ArrivalKind::Rounds { incast, every, round: 0, nodes: nodes() }
             }
             &Course::Permutation { every } => {
-                Kind::Rounds { incast: None, every, round: 0, nodes: nodes() }
+                ArrivalKind::Rounds { incast: None, every, round: 0, nodes: nodes() }
             }
-            Course::Trace(rows) => Kind::Trace { start, row: 0, rows: Arc::clone(rows) },
+            Course::Trace(rows) => ArrivalKind::Trace { start, row: 0, rows: Arc::clone(rows) },
         };
         let first = match &law.course {
             Course::Trace(rows) => rows.first().map_or(Time::MAX, |row| start + row.start),
@@ -122,7 +123,7 @@ impl Arrivals {
 
     /// Takes what is not stored from the same arrivals of another world.
     pub(super) fn adopt(&mut self, fresh: Self) {
-        if let (Kind::Trace { rows, .. }, Kind::Trace { rows: listed, .. }) =
+        if let (ArrivalKind::Trace { rows, .. }, ArrivalKind::Trace { rows: listed, .. }) =
             (&mut self.kind, fresh.kind)
         {
             *rows = listed;
@@ -133,7 +134,7 @@ impl Arrivals {
     /// returns how many were drawn, or begin.
     pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<Arriving>) -> usize {
         let (now, before) = (self.next, self.arrived);
-        if let Kind::Poisson { .. } = &self.kind {
+        if let ArrivalKind::Poisson { .. } = &self.kind {
             self.draw_one(now, sampler, coming);
             return coming.len();
         }
@@ -151,7 +152,7 @@ impl Arrivals {
 
     /// The next connection of a Poisson process.
     fn draw_one(&mut self, now: Time, sampler: &Sampler, coming: &mut Vec<Arriving>) {
-        let Kind::Poisson { from, ref targets, mean } = self.kind else { return };
+        let ArrivalKind::Poisson { from, ref targets, mean } = self.kind else { return };
         let [wait, place] = self.times.uniforms(self.arrived);
         let [size, _] = self.sizes.uniforms(self.arrived);
         let last = targets.len() - 1;
@@ -175,8 +176,8 @@ impl Arrivals {
     /// A round comes, or rows of a trace do, and it is `now`.
     fn arrive(&mut self, now: Time, sampler: &Sampler, coming: &mut Vec<Arriving>) {
         match &mut self.kind {
-            Kind::Poisson { .. } => {}
-            Kind::Rounds { incast, every, round, nodes } => {
+            ArrivalKind::Poisson { .. } => {}
+            ArrivalKind::Rounds { incast, every, round, nodes } => {
                 let place = coming.len();
                 let count = nodes.len() as u64;
                 // Each round has as many draws as there are nodes, and one more.
@@ -200,7 +201,7 @@ impl Arrivals {
                 *round += 1;
                 self.due = every.map_or(Time::MAX, |every| now.saturating_add(every));
             }
-            Kind::Trace { start, row, rows } => {
+            ArrivalKind::Trace { start, row, rows } => {
                 let here = |one: &&Traced| *start + one.start == now;
                 let due = rows[*row..].iter().take_while(here);
                 let one = |&Traced { from, to, bytes, .. }: &Traced| Arriving { from, to, bytes };

@@ -17,6 +17,7 @@
 
 mod achieved;
 mod alarm;
+mod before;
 mod far;
 mod kind;
 mod listed;
@@ -30,8 +31,8 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::world) use self::achieved::Achieved;
-use self::achieved::Before;
 pub(super) use self::alarm::Alarm;
+use self::before::Before;
 pub(in crate::world) use self::far::{AckOutlet, Far};
 pub(in crate::world) use self::kind::{Called, FlowKind};
 pub(in crate::world) use self::near::Near;

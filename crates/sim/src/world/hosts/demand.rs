@@ -1,33 +1,30 @@
-//! Connections that come and go: they arrive, take a slot, and leave a row.
+//! Demands: their connections, with the slots and the results of these.
 
 use std::sync::Arc;
 
-use burstlab_kernel::{RandomSource, Rank};
+use burstlab_kernel::RandomSource;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Hosts;
 use super::arrivals::{Arrivals, Arriving};
-use super::connection::{Called, Flow, FlowKind, Tally};
+use super::connection::{Called, FlowKind, Tally};
 use super::ideal::Ideal;
-use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
-use crate::measure::{Progress, Samples, Spread, Took, Transfer, slowdowns};
+use crate::measure::{Connections, DemandSummary, DepartedSummary, Digest, Piece};
+use crate::measure::{Progress, Samples, Spread, Transfer, slowdowns};
 use crate::scenario::{Offered, Resolved, keys};
 use crate::topology::Graph;
 use crate::traffic::Sampler;
-use crate::world::context::Context;
-use crate::world::events::Event;
 
 /// The results of the connections of a demand.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct DemandOutcome {
-    started: u64,
-    completed: u64,
+pub(super) struct DemandOutcome {
+    pub(super) started: u64,
+    pub(super) completed: u64,
     /// Those that began in the measured time and have left their rows.
-    cohort: Vec<Transfer>,
+    pub(super) cohort: Vec<Transfer>,
     /// Those that were done in the measured time.
     departed: u64,
-    active: u64,
+    pub(super) active: u64,
     /// Connections x picoseconds since measuring began, up to `counted`.
     active_time: u128,
     /// That at the end of the measured time, where the run goes on.
@@ -43,12 +40,12 @@ struct DemandOutcome {
 
 impl DemandOutcome {
     /// The number of open connections is about to change.
-    fn count_to(&mut self, now: Time) {
+    pub(super) fn count_to(&mut self, now: Time) {
         self.active_time += u128::from(self.active) * u128::from(now.since(self.counted).as_ps());
         self.counted = now;
     }
 
-    fn done(&mut self, took: Span, bytes: u64) {
+    pub(super) fn done(&mut self, took: Span, bytes: u64) {
         let rate = bytes as f64 * 8.0 / took.as_secs_f64();
         self.departed += 1;
         self.time_s += took.as_secs_f64();
@@ -116,35 +113,35 @@ impl DemandOutcome {
 pub(in crate::world) struct Demands {
     /// Of each entry. Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
-    kinds: Vec<Arc<FlowKind>>,
+    pub(super) kinds: Vec<Arc<FlowKind>>,
     /// Of each entry. Not stored: a law of the scenario, which no draw changes.
     #[serde(skip)]
-    samplers: Vec<Sampler>,
+    pub(super) samplers: Vec<Sampler>,
     /// The mean load of each entry. Not stored: it follows from the scenario.
     #[serde(skip)]
     offered: Vec<Option<Offered>>,
     /// Not stored: it follows from the paths before any failure.
     #[serde(skip)]
-    ideal: Ideal,
-    arrivals: Vec<Arrivals>,
+    pub(super) ideal: Ideal,
+    pub(super) arrivals: Vec<Arrivals>,
     /// Connections that come at one instant. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    coming: Vec<Arriving>,
-    outcomes: Vec<DemandOutcome>,
+    pub(super) coming: Vec<Arriving>,
+    pub(super) outcomes: Vec<DemandOutcome>,
     /// Slots of connections that are gone.
-    free: Vec<u32>,
+    pub(super) free: Vec<u32>,
     /// Slots of connections that are done while some of their packets are still in transit.
-    lingering: Vec<u32>,
+    pub(super) lingering: Vec<u32>,
     /// The counts of connections that are gone.
     pub(in crate::world) gone: Tally,
     pub(in crate::world) digest: Digest,
-    connections: Connections,
+    pub(super) connections: Connections,
     samples: Samples,
     /// Open connections, by the node where they started.
-    active: Vec<u32>,
-    ids: u32,
+    pub(super) active: Vec<u32>,
+    pub(super) ids: u32,
     /// Connections and flows so far of entries without a name.
-    unnamed: u64,
+    pub(super) unnamed: u64,
 }
 
 impl Demands {
@@ -265,116 +262,6 @@ impl Demands {
     }
 }
 
-impl Hosts {
-    /// Connections of a demand come, one or several; returns them, and of which demand they are.
-    pub(in crate::world) fn come(
-        &mut self,
-        number: u32,
-        context: &mut Context,
-    ) -> (u32, Vec<Arriving>) {
-        let demands = &mut self.demands;
-        let arrivals = &mut demands.arrivals[number as usize];
-        let demand = arrivals.demand;
-        let mut coming = std::mem::take(&mut demands.coming);
-        context.works(arrivals.draw(&demands.samplers[demand as usize], &mut coming));
-        if arrivals.next < arrivals.stop {
-            context.queue.push(arrivals.next, Rank::Arrival, Event::Demand(number));
-        }
-        (demand, coming)
-    }
-
-    /// The buffer of those that came is used again.
-    pub(in crate::world) fn came(&mut self, mut coming: Vec<Arriving>) {
-        coming.clear();
-        self.demands.coming = coming;
-    }
-
-    /// A connection takes a slot; returns that.
-    pub(in crate::world) fn arrive(&mut self, now: Time, demand: u32, coming: &Arriving) -> u32 {
-        let demands = &mut self.demands;
-        let writes = Some(vec![(now, coming.bytes)]);
-        let kind = &demands.kinds[demand as usize];
-        let outcome = &mut demands.outcomes[demand as usize];
-        let key = kind.keys.key(outcome.started, demands.unnamed);
-        demands.unnamed += u64::from(!kind.keys.are_named());
-        let ends = (coming.from, coming.to);
-        let mut flow = Flow::new((demands.ids, key), kind, ends, now, writes);
-        flow.demand = Some(demand);
-        demands.ids += 1;
-        demands.active[coming.from as usize] += 1;
-        outcome.count_to(now);
-        outcome.started += 1;
-        outcome.active += 1;
-        match demands.free.pop() {
-            Some(slot) => {
-                self.flows[slot as usize] = flow;
-                slot
-            }
-            None => {
-                self.flows.push(flow);
-                self.flows.len() as u32 - 1
-            }
-        }
-    }
-
-    /// The slots of connections that are done, of which no packet is in transit any more.
-    pub(in crate::world) fn settled(&mut self) -> Vec<u32> {
-        let flows = &self.flows;
-        self.demands.lingering.extract_if(.., |slot| flows[*slot as usize].settled()).collect()
-    }
-
-    /// A connection of a demand is done; returns whether nothing of it is in flight. It counts
-    /// among those that were done in the measured time, if it is.
-    pub(in crate::world) fn complete(&mut self, slot: u32, context: &Context) -> bool {
-        let now = context.now;
-        let flow = &self.flows[slot as usize];
-        let Some(demand) = flow.demand else { return false };
-        let outcome = &mut self.demands.outcomes[demand as usize];
-        outcome.count_to(now);
-        outcome.active -= 1;
-        outcome.completed += 1;
-        self.demands.active[flow.from as usize] -= 1;
-        if context.phase.is_measured() {
-            outcome.done(now.since(flow.near.start()), flow.near.written());
-        }
-        let settled = flow.settled();
-        if !settled {
-            self.demands.lingering.push(slot);
-        }
-        settled
-    }
-
-    /// A connection frees its slot.
-    pub(in crate::world) fn vacate(&mut self, slot: u32) {
-        let flow = &mut self.flows[slot as usize];
-        self.demands.gone.add(&flow.tally());
-        self.demands.digest.absorb(flow.near.digest());
-        flow.vacate();
-        self.demands.free.push(slot);
-    }
-
-    /// A connection leaves its row, with the bursts that carried it and those of them that were
-    /// lost, and is one of its cohort if it began in the measured time; a flow that is listed does
-    /// not.
-    pub(in crate::world) fn leave_row(&mut self, slot: u32, bursts: (u64, u64), context: &Context) {
-        let (now, since) = (context.now, context.phase.since());
-        let flow = &self.flows[slot as usize];
-        let Some(demand) = flow.demand else { return };
-        let row = row(flow, demand, &self.demands.ideal, bursts);
-        if since.is_some_and(|since| row.started >= since) {
-            let age = now.since(row.started);
-            let took = |at: Option<Time>| Took::new(at.map(|at| at.since(row.started)), age);
-            self.demands.outcomes[demand as usize].cohort.push(Transfer {
-                bytes: row.bytes,
-                ideal: row.ideal,
-                received: took(row.received),
-                acknowledged: took(row.completed),
-            });
-        }
-        self.demands.connections.add(&row);
-    }
-}
-
 impl Demands {
     /// Records how many connections are open at nodes with hosts.
     pub(in crate::world) fn sample(&mut self, now: Time, nodes: &[u32]) {
@@ -392,36 +279,5 @@ impl Demands {
             outcome.summary(&kind.label, *offered, measured)
         };
         kinds.zip(&mut self.outcomes).map(summary).collect()
-    }
-}
-
-/// The row of a connection of a demand.
-fn row(
-    flow: &Flow,
-    demand: u32,
-    ideal: &Ideal,
-    (bursts, bursts_lost): (u64, u64),
-) -> ConnectionRow {
-    let counters = flow.near.sender().counters();
-    let bytes = flow.bytes.unwrap_or_default();
-    ConnectionRow {
-        id: flow.id,
-        demand,
-        from: flow.from,
-        to: flow.to,
-        class: flow.kind.class,
-        started: flow.near.start(),
-        received: flow.far.received(),
-        completed: flow.near.completed(),
-        bytes,
-        ideal: ideal.of(&flow.kind, (flow.from, flow.to), bytes),
-        packets_sent: flow.tally().sent,
-        packets_lost: flow.counted.lost,
-        retransmissions: counters.retransmissions,
-        timeouts: counters.timeouts,
-        false_timeouts: flow.false_timeouts(),
-        fast_retransmits: counters.fast_retransmits,
-        bursts,
-        bursts_lost,
     }
 }

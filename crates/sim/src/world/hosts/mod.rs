@@ -2,17 +2,20 @@
 //! They know packets and TCP, and nothing of what lies between them.
 
 mod arrivals;
+mod carrying;
 mod connection;
 mod demand;
 mod duplex;
 mod ideal;
 mod option_table;
 mod options;
+mod piggyback;
 mod receiver;
 mod resent;
 mod sender;
 mod stack;
 mod taken_ahead;
+mod turnover;
 
 use burstlab_kernel::{RandomSource, Stream};
 use burstlab_tcp::{FullAck, Transmission};

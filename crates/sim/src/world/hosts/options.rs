@@ -1,16 +1,10 @@
 //! Options of a connection's packets beyond the common header: time stamps, flags, marks, a window.
 //! They stand in a table of the flow, so that packets of other connections are no larger.
 
-use burstlab_kernel::Stream;
-use burstlab_tcp::{AckOptions, SegmentOptions, SentRun, Transmission};
-use burstlab_units::{Bytes, Time};
+use burstlab_tcp::{AckOptions, SegmentOptions, SentRun};
 use serde::{Deserialize, Serialize};
 
 use super::option_table::OptionTable;
-use super::{Flow, Hosts};
-use crate::measure::SentRow;
-use crate::world::context::Context;
-use crate::world::packet::{AckPacket, DataPacket};
 
 /// The options in flight of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,11 +12,11 @@ pub(in crate::world) struct CarriedOptions {
     pub(super) data: OptionTable<SegmentOptions>,
     acks: OptionTable<AckOptions>,
     /// The options of the last ACK that came with data of the other direction.
-    piggybacked: AckOptions,
+    pub(super) piggybacked: AckOptions,
     /// The segment that the last ACK asked for, and how many ACKs have.
     asked: (u64, u16),
     /// Marks drawn, and made.
-    drawn: u32,
+    pub(super) drawn: u32,
     pub(in crate::world) marks: u64,
 }
 
@@ -100,135 +94,5 @@ impl CarriedOptions {
         let options = self.acks.take(next, nth);
         self.acks.forget_below(next);
         options
-    }
-}
-
-impl Flow {
-    /// Records the options of a segment that is sent now.
-    #[inline]
-    pub(in crate::world) fn carry(&mut self, now: Time, sent: &Transmission, nth: u16) {
-        if let Some(carried) = &mut self.carried {
-            carried.send(sent.seq, nth, self.near.sender().options(now, sent));
-        }
-    }
-
-    /// A queue marks a packet, if it may.
-    pub(in crate::world) fn mark(&mut self, packet: &DataPacket) -> bool {
-        if let Some(stack) = &mut self.stack {
-            return stack.mark(packet.seq);
-        }
-        let Some(carried) = &mut self.carried else { return false };
-        let marked = carried.mark(packet.seq, packet.nth);
-        carried.marks += u64::from(marked);
-        marked
-    }
-
-    /// The sender of a connection with options hears an ACK.
-    pub(super) fn hear_full(&mut self, now: Time, ack: &AckPacket, out: &mut Vec<Transmission>) {
-        let carried = self.carried.as_mut().and_then(|one| one.hear(ack.next, ack.nth));
-        self.hears_alone(now, ack.next);
-        match carried {
-            Some(options) => self.near.sender_mut().on_full_ack(now, &ack.ack(), &options, out),
-            None => self.near.sender_mut().on_ack(now, &ack.ack(), out),
-        }
-    }
-
-    /// The same, of an ACK that came with data.
-    pub(super) fn hear_full_aboard(
-        &mut self,
-        now: Time,
-        ack: &AckPacket,
-        out: &mut Vec<Transmission>,
-    ) {
-        let options = self.carried.as_ref().map(|one| one.piggybacked).unwrap_or_default();
-        self.near.sender_mut().on_full_ack_with_data(now, &ack.ack(), &options, out);
-    }
-
-    /// Whether a queue that marks with this chance marks a packet.
-    fn draws_mark(&mut self, chance: f64, packet: &DataPacket, draws: &Stream) -> bool {
-        if chance <= 0.0 || self.carried.is_none() && self.stack.is_none() {
-            return false;
-        }
-        if chance < 1.0 {
-            let drawn = match (&mut self.carried, &mut self.stack) {
-                (Some(carried), _) => {
-                    carried.drawn = carried.drawn.wrapping_add(1);
-                    u64::from(carried.drawn.wrapping_sub(1))
-                }
-                (None, stack) => stack.as_mut().map_or(0, |stack| stack.draws()),
-            };
-            let ordinal = u64::from(self.id) << 32 | drawn;
-            if draws.uniforms(ordinal)[0] >= chance {
-                return false;
-            }
-        }
-        self.mark(packet)
-    }
-}
-
-impl Hosts {
-    /// Whether a queue that marks with this chance marks a packet.
-    pub(in crate::world) fn draws_mark(&mut self, chance: f64, packet: &DataPacket) -> bool {
-        self.flows[packet.flow as usize].draws_mark(chance, packet, &self.marks)
-    }
-
-    /// A data packet of a connection with options is at its receiver; returns the first ACK that is
-    /// sent now, and keeps those behind it.
-    pub(super) fn receive_full(
-        &mut self,
-        now: Time,
-        packet: &DataPacket,
-        context: &mut Context,
-    ) -> Option<AckPacket> {
-        let flow = &mut self.flows[packet.flow as usize];
-        let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
-        let probe = carried.is_some_and(|options| options.flags.probe);
-        let again = packet.nth > 1 || flow.far.receiver().next() == 0 || probe;
-        let handshake = packet.seq == 0 && !again;
-        if handshake {
-            flow.far.receiver_mut().on_handshake(now);
-        } else {
-            let bytes = flow.kind.data_of(u64::from(packet.size));
-            let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
-            let next = flow.far.receiver().next();
-            let options = carried.unwrap_or_default();
-            flow.far.receiver_mut().on_packet(now, data, &options, &mut self.full_acks);
-            flow.has_taken(now, next);
-        }
-        self.answer_full(now, packet.flow, context)
-    }
-
-    /// A timer of the receiver of a connection with options is due.
-    pub(super) fn full_timer(
-        &mut self,
-        now: Time,
-        index: u32,
-        context: &mut Context,
-    ) -> Option<AckPacket> {
-        self.flows[index as usize].far.receiver_mut().on_full_timeout(now, &mut self.full_acks);
-        self.answer_full(now, index, context)
-    }
-
-    /// The ACKs of a receiver as packets: returns the first.
-    pub(super) fn answer_full(
-        &mut self,
-        now: Time,
-        index: u32,
-        context: &mut Context,
-    ) -> Option<AckPacket> {
-        let flow = &mut self.flows[index as usize];
-        flow.far.arm(index, context);
-        let mut first = None;
-        for (ack, options) in self.full_acks.drain(..) {
-            let sent = SentRow::Ack(&ack, Some(options.window));
-            let row = context.recorder.sent(now, flow.id, &sent);
-            let nth = flow.carried.as_mut().map_or(0, |one| one.acknowledge(ack.next, options));
-            let packet = AckPacket::new(index, row, &ack).nth(nth);
-            match first {
-                None => first = Some(packet),
-                Some(_) => self.more_acks.push(packet),
-            }
-        }
-        first
     }
 }

@@ -17,15 +17,15 @@ impl Hosts {
         packet: &DataPacket,
         context: &mut Context,
     ) -> Option<AckPacket> {
-        let flow = &mut self.flows[packet.flow as usize];
+        let flow = &mut self.flows[packet.flow() as usize];
         flow.settle(now);
         flow.arrives(now, packet, context);
         if flow.carried.is_some() {
             return self.receive_full(now, packet, context);
         }
         let ack = flow.receives(now, packet.seq);
-        flow.far.arm(packet.flow, context);
-        self.emit_ack(now, packet.flow, ack, context)
+        flow.far.arm(packet.flow(), context);
+        self.emit_ack(now, packet.flow(), ack, context)
     }
 
     /// The ACK of a receiver as a packet.

@@ -11,7 +11,7 @@ use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, Se
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::notices::Message;
-use crate::world::packet::{AckPacket, DataPacket, stamp};
+use crate::world::packet::{AckPacket, DataPacket, Owner, stamp};
 use crate::world::tie_key::TieKey;
 
 /// The result of an ACK.
@@ -88,7 +88,7 @@ impl Hosts {
         };
         flow.carry(now, sent, nth);
         flow.near.note(now, 1, sent.seq);
-        DataPacket { flow: index, nth, cwnd: stamp(cwnd), size, row, seq: sent.seq }
+        DataPacket { owner: Owner::flow(index), nth, cwnd: stamp(cwnd), size, row, seq: sent.seq }
     }
 
     /// A sender has sent: sees to its timer, and to its delay where it asks for one.

@@ -3,6 +3,7 @@
 
 mod cycle;
 mod policer;
+mod scale;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +11,10 @@ use super::super::context::{AckContext, Stage};
 use super::super::rate::Sample;
 use super::super::window::{INFINITE, LinuxWindow};
 use super::windowed::WindowedMax;
-use policer::Policer;
+use policer::{Change, Policer};
+pub(super) use scale::RATE_SHIFT;
+use scale::{UNIT, bytes_a_second};
 
-/// Gains are in 1/256, rates in 2^-24 segments a microsecond.
-pub(super) const UNIT: u64 = 256;
-pub(super) const RATE_SHIFT: u32 = 24;
 /// 2/ln 2, and its inverse.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
@@ -192,6 +192,16 @@ impl Bbr {
         self.set_pacing(window.cwnd, rate, context);
         self.set_window(window, sample, context, rate);
         idle
+    }
+
+    /// Looks for the rate of a policer, and goes by one or leaves it.
+    fn sample_policer(&mut self, sample: &Sample, context: &AckContext) {
+        let round = (self.round_begins, self.mode == Mode::ProbeBandwidth);
+        match self.policer.take(sample, round, context) {
+            Some(Change::Begins) => self.pacing_gain = UNIT,
+            Some(Change::Ends) => self.begin_cycle(context),
+            None => {}
+        }
     }
 
     fn take_rate(&mut self, sample: &Sample, context: &AckContext) {
@@ -446,10 +456,4 @@ impl Bbr {
 
 fn product(rate: u64, us: u64) -> u64 {
     (u128::from(rate) * u128::from(us)).min(u128::from(u64::MAX)) as u64
-}
-
-/// A rate with a gain, less one percent, in bytes a second.
-pub(super) fn bytes_a_second(rate: u64, gain: u64, payload: u64) -> u64 {
-    let bytes = (u128::from(rate) * u128::from(payload) * u128::from(gain)) >> 8;
-    ((bytes * 990_000) >> RATE_SHIFT) as u64
 }

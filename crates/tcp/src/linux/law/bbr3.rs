@@ -4,9 +4,11 @@
 //! Rates are in 2^-24 segments a microsecond, gains in thousandths, as the draft states them.
 
 mod bounds;
+mod mode;
 mod pipe;
 mod probe_rtt;
 mod probing;
+mod saved;
 mod undo;
 
 use serde::{Deserialize, Serialize};
@@ -17,8 +19,9 @@ use super::super::window::{INFINITE, LinuxWindow};
 use super::bbr::RATE_SHIFT;
 use super::windowed::WindowedMax;
 use bounds::{BETA, Bounds, ONE, WINDOW_LEAST, part};
+use mode::Bbr3Mode;
 use pipe::Pipe;
-use undo::Undo;
+use saved::Saved;
 
 /// Pacing gains of the states (the draft's table of control behaviour).
 const STARTUP_PACING: u64 = 2_770;
@@ -41,18 +44,6 @@ const MARGIN_PERCENT: u64 = 1;
 /// Most of a group in bytes (64 KB), and how long it takes, in us.
 const GROUP_BYTES: u64 = 64_000;
 const GROUP_US: u64 = 1_000;
-
-/// The states of the draft.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Bbr3Mode {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    ProbeRtt,
-}
 
 /// The stage of a probe for bandwidth that the next ACKs report on (BBR.ack_phase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +79,7 @@ pub(crate) struct Bbr3 {
     probe_round_done: bool,
     prior_cwnd: u64,
     prior_stage: Stage,
-    undo: Undo,
+    saved: Saved,
     idle_restart: bool,
     extra: WindowedMax,
     extra_at: u64,
@@ -139,7 +130,7 @@ impl Bbr3 {
             probe_round_done: false,
             prior_cwnd: 0,
             prior_stage: Stage::Open,
-            undo: Undo::default(),
+            saved: Saved::default(),
             idle_restart: false,
             extra: WindowedMax::default(),
             extra_at: 0,
@@ -252,7 +243,7 @@ impl Bbr3 {
         }
         self.set_pacing(window.cwnd, context);
         self.set_window(window, sample, context);
-        self.undo.is_fresh = false;
+        self.saved.is_fresh = false;
         probes
     }
 
@@ -331,7 +322,7 @@ impl Bbr3 {
         let repairs = context.stage == Stage::Recovery && self.loss_round_begins;
         let many = !self.sack || self.lost_runs >= STARTUP_LOSSES;
         if repairs && many && self.is_too_high(sample.lost_since, sample.sent_in_flight) {
-            self.undo.mode = Some(Bbr3Mode::Startup);
+            self.saved.mode = Some(Bbr3Mode::Startup);
             self.pipe.fill();
             self.bounds.inflight_long = Some(self.bdp().max(self.inflight_latest));
         }

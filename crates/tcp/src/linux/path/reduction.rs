@@ -4,7 +4,7 @@
 use super::{Earlier, Path};
 use crate::linux::ack_facts::Delivery;
 use crate::linux::context::{AckContext, Stage};
-use crate::linux::law::{Cause, Event};
+use crate::linux::law::{Cause, LawEvent};
 use crate::linux::window::{INFINITE, current_ssthresh};
 
 impl Path {
@@ -75,7 +75,7 @@ impl Path {
         self.remember_threshold(context.stage);
         self.window.prior_cwnd = self.window.cwnd;
         self.window.ssthresh = self.threshold(context, Cause::Timeout);
-        self.law.on_event(Event::Loss, &mut self.window, context);
+        self.law.on_event(LawEvent::Loss, &mut self.window, context);
     }
 
     /// After a time-out, with `flight` in flight.

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Queue;
 use super::segment::{
-    AGAIN, EVER, LAST, LISTED, LOST, MERGED, NONE, PUSH, PUSHES, Plain, Run, SACKED, SEVERAL,
-    Unacked,
+    AGAIN, EVER, LAST, LISTED, LOST, MERGED, NONE, PUSH, PUSHES, Plain, SACKED, SEVERAL,
+    SegmentRun, Unacked,
 };
 use crate::linux::rate::Stamp;
 use crate::segment::SentRun;
@@ -62,7 +62,7 @@ impl Queue {
     pub(crate) fn head_at(&self) -> Option<u64> {
         match self.segments.front() {
             Some(head) => Some(head.at()),
-            None => self.runs.front().map(Run::at),
+            None => self.runs.front().map(SegmentRun::at),
         }
     }
 
@@ -80,7 +80,7 @@ impl Queue {
     pub(crate) fn send_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
         let &SentRun { count, pushes, .. } = run;
         debug_assert_eq!(run.first, self.next, "segments go out in order");
-        self.runs.push_back(Run { ns, stamp: *stamp, count, pushes });
+        self.runs.push_back(SegmentRun { ns, stamp: *stamp, count, pushes });
         self.next += u64::from(count);
         self.groups += u64::from(count);
         self.sent_ever += u64::from(count);

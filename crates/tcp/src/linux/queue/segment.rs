@@ -65,7 +65,7 @@ impl Unacked {
 
 /// Segments that went at one time, each a group of its own, of which nothing was heard.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Run {
+pub(super) struct SegmentRun {
     /// When they were sent, in nanoseconds, and how the connection stood for the first of them.
     pub(super) ns: u64,
     pub(super) stamp: Stamp,
@@ -74,7 +74,7 @@ pub(super) struct Run {
     pub(super) pushes: bool,
 }
 
-impl Run {
+impl SegmentRun {
     pub(super) fn at(&self) -> u64 {
         self.ns / 1000
     }

@@ -21,13 +21,13 @@ impl Census {
         trains: &[Train<DataPacket>],
     ) -> impl Iterator<Item = (u32, u32)> {
         for train in trains.iter().filter(|train| !train.first.is_cross()) {
-            let slot = train.first.flow as usize;
+            let slot = train.first.flow() as usize;
             if self.counts.len() <= slot {
                 self.counts.resize(slot + 1, 0);
             }
             let count = &mut self.counts[slot];
             if *count == 0 {
-                self.seen.push(train.first.flow);
+                self.seen.push(train.first.flow());
             }
             *count += train.count;
         }

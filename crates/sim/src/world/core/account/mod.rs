@@ -99,7 +99,7 @@ impl Account {
     pub(crate) fn crossed(&mut self, payload: &Payload, bytes: u64, flows: &mut Flows) {
         self.crossed_alone(payload.kind(), 1, bytes);
         if let [alone] = &payload.data[..] {
-            flows.carried(alone.first.flow, 1);
+            flows.carried(alone.first.flow(), 1);
         } else {
             self.census.take(&payload.data).for_each(|(flow, _)| flows.carried(flow, 1));
         }

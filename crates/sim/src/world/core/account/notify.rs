@@ -109,7 +109,7 @@ impl<'a> NoticeDesk<'a> {
     ) {
         let packets = payload.data.iter().flat_map(|train| train.packets());
         let packets: Vec<DataPacket> = packets.filter(|packet| !packet.is_cross()).collect();
-        let mut notified: Vec<u32> = packets.iter().map(|packet| packet.flow).collect();
+        let mut notified: Vec<u32> = packets.iter().map(|packet| packet.flow()).collect();
         notified.sort_unstable();
         notified.dedup();
         for flow in notified {
@@ -119,7 +119,7 @@ impl<'a> NoticeDesk<'a> {
             }
             let mut segments: Vec<u64> = packets
                 .iter()
-                .filter(|packet| packet.flow == flow)
+                .filter(|packet| packet.flow() == flow)
                 .map(|packet| packet.transmission().0)
                 .collect();
             segments.sort_unstable();

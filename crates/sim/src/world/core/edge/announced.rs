@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coalescer::Coalescer;
 use super::pending::{Entry, Pending, Tail};
-use crate::world::packet::{AckPacket, DataPacket, Parcel};
+use crate::world::packet::{AckPacket, DataPacket, Owner, Parcel};
 use crate::world::train::Train;
 
 /// The packets that will enter a queue, by the time they do.
@@ -34,7 +34,7 @@ impl Tails {
     /// Of the data of a flow, where trains may be joined.
     #[inline]
     pub(super) fn data(&mut self, packet: &DataPacket, trains: bool) -> Option<&mut Tail> {
-        (trains && !packet.is_cross()).then(|| tail(&mut self.data, packet.flow))
+        (trains && !packet.is_cross()).then(|| tail(&mut self.data, packet.flow()))
     }
 
     /// Of the ACKs of a flow.
@@ -55,7 +55,7 @@ fn tail(tails: &mut Vec<Tail>, flow: u32) -> &mut Tail {
 
 /// Where an announced packet lies, in the order in which they enter: by time, flow, and then as
 /// they were put on the link.
-type AnnouncedEntry = (Time, u32, u32);
+type AnnouncedEntry = (Time, Owner, u32);
 
 impl Default for Announced {
     fn default() -> Self {
@@ -143,7 +143,7 @@ pub(super) fn take<P: Parcel>(
         let (now, _) = until;
         let near = coming.near(now);
         let due = (0..).zip(near.iter()).filter(|(_, coming)| coming.at < now);
-        order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.flow(), index)));
+        order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.owner(), index)));
         order.sort_unstable();
         for (at, _, index) in order.drain(..) {
             let train = near[index as usize].train;

@@ -13,7 +13,7 @@ use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::plan::Plan;
 use crate::world::keys::Keys;
-use crate::world::packet::CROSS;
+use crate::world::packet::Owner;
 
 /// Bursts that are closed in one event; the rest of a batch that makes more of them goes on in the
 /// next event of the same instant.
@@ -56,9 +56,9 @@ impl Edges {
                 sources = Some((index, BatchSources::new(&names[index], law.clone(), end)));
             }
             let Some((_, sources)) = &sources else { return };
-            let key = own.key(nth, u64::from(CROSS) | unnamed);
+            let key = own.key(nth, Owner::unnamed_source(unnamed));
             unnamed += u64::from(!own.are_named());
-            let queue = self.queue_of(ends, class, (CROSS | number, key), false, rules);
+            let queue = self.queue_of(ends, class, (Owner::source(number), key), false, rules);
             if self.queues[queue].arrivals.is_none() {
                 self.fed.push(queue as u32);
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::packet::{CROSS, Parcel};
+use crate::world::packet::Parcel;
 use crate::world::train::Train;
 
 /// Where the last train of each flow lies in the payload that is being loaded, by slot of the flow.
@@ -17,17 +17,17 @@ impl Coalescer {
     /// Adds `train` to `payload`: to the last train of its flow, if it goes on as that does.
     #[inline]
     pub(super) fn add<P: Parcel>(&mut self, payload: &mut Vec<Train<P>>, train: Train<P>) {
-        let flow = train.first.flow();
-        if flow & CROSS != 0 {
+        let owner = train.first.owner();
+        if owner.is_background() {
             payload.push(train);
             return;
         }
-        let slot = flow as usize;
+        let slot = owner.slot() as usize;
         if self.last.len() <= slot {
             self.last.resize(slot + 1, u32::MAX);
         }
         let last = payload.get_mut(self.last[slot] as usize);
-        let joins = last.is_some_and(|last| last.first.flow() == flow && last.admits(&train));
+        let joins = last.is_some_and(|last| last.first.owner() == owner && last.admits(&train));
         if !joins {
             self.last[slot] = payload.len() as u32;
             payload.push(train);

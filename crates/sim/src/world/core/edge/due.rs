@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 
 use burstlab_units::Time;
 
-use crate::world::packet::{AckPacket, DataPacket, Packet};
+use crate::world::packet::{AckPacket, DataPacket, Owner, Packet, Parcel};
 use crate::world::train::TimedTrain;
 
 /// Packets that are taken in at once, in their order. Reused, so that it costs no memory.
@@ -21,8 +21,8 @@ pub(super) struct Due {
 
 /// A place in the order: by time, then by flow.
 #[inline]
-fn key(at: Time, flow: u32) -> u128 {
-    u128::from(at.as_ps()) << 64 | u128::from(flow)
+fn key(at: Time, owner: Owner) -> u128 {
+    u128::from(at.as_ps()) << 64 | u128::from(owner.place())
 }
 
 impl Due {
@@ -35,8 +35,8 @@ impl Due {
 
     /// Puts the trains in order.
     pub(super) fn sort(&mut self) {
-        let data = self.data.iter().map(|coming| key(coming.at, coming.train.first.flow));
-        let acks = self.acks.iter().map(|coming| key(coming.at, coming.train.first.flow));
+        let data = self.data.iter().map(|coming| key(coming.at, coming.train.first.owner));
+        let acks = self.acks.iter().map(|coming| key(coming.at, coming.train.first.owner()));
         let firsts = (0..).zip(data.chain(acks));
         self.order.extend(firsts.map(|(place, key)| Reverse((key, place, 0))));
     }
@@ -57,7 +57,7 @@ impl Due {
         match rest {
             Some(next) => {
                 let Reverse((at, _, taken)) = &mut *top;
-                (*at, *taken) = (key(next, packet.flow()), *taken + 1);
+                (*at, *taken) = (key(next, packet.owner()), *taken + 1);
             }
             None => drop(PeekMut::pop(top)),
         }

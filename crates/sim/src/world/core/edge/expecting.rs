@@ -14,7 +14,7 @@ use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::flows::{Address, Flows};
 use crate::world::core::plan::Plan;
-use crate::world::packet::{AckPacket, DataPacket, Parcel};
+use crate::world::packet::{AckPacket, DataPacket, Owner, Parcel};
 use crate::world::tie_key::TieKey;
 use crate::world::train::TimedTrain;
 
@@ -136,7 +136,7 @@ impl Edges {
             DataQueue::One(queue) => queue,
             DataQueue::ByWindow(ends, class, key) => {
                 let class = self.rules.class_of(packet, class);
-                self.queue_of(ends, class, (packet.flow, key), false, rules)
+                self.queue_of(ends, class, (packet.owner, key), false, rules)
             }
         }
     }
@@ -151,7 +151,7 @@ impl Edges {
         ack: bool,
         (flows, rules): (&mut Flows, (&Plan, &Lookahead)),
     ) -> usize {
-        let queue = self.queue_of(ends, class, (flow, key), ack, rules);
+        let queue = self.queue_of(ends, class, (Owner::flow(flow), key), ack, rules);
         if self.rules.queues != Queues::Flow && self.rules.routes_apart == 1 {
             flows.found(flow, ack, queue);
         }

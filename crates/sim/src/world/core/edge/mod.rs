@@ -40,7 +40,7 @@ use crate::world::ahead::policy::{DATA, Lookahead};
 use crate::world::context::Context;
 use crate::world::events::BurstEvent;
 use crate::world::keys::is_named;
-use crate::world::packet::{AckPacket, CROSS, DataPacket, Parcel};
+use crate::world::packet::{AckPacket, DataPacket, Owner, Parcel};
 use crate::world::train::{TimedTrain, Train};
 
 /// The memory of a source of bursts, and of an assembly queue with a source of batches.
@@ -148,9 +148,9 @@ impl Edges {
     #[inline]
     pub(super) fn data_arrives(&mut self, now: Time, packet: DataPacket, out: &mut Beyond<'_>) {
         let (flows, rules) = out.parts();
-        let &Address { key, from, to, class, .. } = flows.address(packet.flow);
+        let &Address { key, from, to, class, .. } = flows.address(packet.flow());
         let (ends, class) = ((from, to), self.rules.class_of(&packet, class));
-        let queue = self.queue_of(ends, class, (packet.flow, key), false, rules);
+        let queue = self.queue_of(ends, class, (packet.owner, key), false, rules);
         let killed = out.loses(now, packet);
         if !killed {
             self.make_room(now, queue, packet.bytes(), out);
@@ -180,7 +180,7 @@ impl Edges {
         out: &mut Beyond<'_>,
     ) {
         // It has no window; by congestion windows, its class is taken as one of theirs.
-        let queue = self.queue_of(ends, class, (packet.flow, key), false, out.parts().1);
+        let queue = self.queue_of(ends, class, (packet.owner, key), false, out.parts().1);
         if out.context().ahead.announces(DATA) {
             self.expect_run_in(queue, TimedTrain::one(now, packet), out.context());
             return;
@@ -241,7 +241,7 @@ impl Edges {
         &mut self,
         ends: (u32, u32),
         class: u32,
-        (flow, key): (u32, u64),
+        (owner, key): (Owner, u64),
         ack: bool,
         (plan, ahead): (&Plan, &Lookahead),
     ) -> usize {
@@ -253,7 +253,7 @@ impl Edges {
         let route_index =
             if rules.routes_apart > 1 { self.route_index(ends, key, ack, plan) } else { 0 };
         let class = class.min(rules.classes_of(own) - 1);
-        let place = self.place(ends, (class, route_index), (flow, key), ack);
+        let place = self.place(ends, (class, route_index), (owner, key), ack);
         if self.places.len() <= place {
             self.places.resize(place + 1, NO_QUEUE);
         }
@@ -293,11 +293,11 @@ impl Edges {
         &self,
         ends: (u32, u32),
         (class, route_index): (u32, u32),
-        (flow, key): (u32, u64),
+        (owner, key): (Owner, u64),
         ack: bool,
     ) -> usize {
         let rules = &self.rules;
-        let (other, flow) = (flow & CROSS != 0, flow & !CROSS);
+        let (other, flow) = (owner.is_background(), owner.ordinal());
         if rules.queues == Queues::Flow {
             // The data of a flow in each class, then its ACKs; flows and other sources in turn.
             let first = (2 * flow as usize + usize::from(other)) * (rules.classes as usize + 1);

@@ -15,7 +15,7 @@ use crate::world::context::Context;
 use crate::world::core::burst::{BurstId, Closed, ScheduledLoss};
 use crate::world::core::payload::Payload;
 use crate::world::events::BurstEvent;
-use crate::world::packet::{BATCH, DataPacket, Parcel};
+use crate::world::packet::{DataPacket, Owner, Parcel};
 use crate::world::tie_key::TieKey;
 use crate::world::train::{TimedTrain, Train};
 
@@ -253,7 +253,7 @@ impl Queue {
                     context.works(load.packets.try_into().unwrap_or(usize::MAX));
                     let lengths = (0..load.packets).map(|n| packet.min(bytes.get() - n * packet));
                     let packets = (1..).zip(lengths).map(|(n, size)| DataPacket {
-                        flow: BATCH,
+                        owner: Owner::BATCH,
                         nth: 1,
                         cwnd: 0,
                         size: size as u32,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::LossScript;
 
-use crate::world::packet::Parcel;
+use crate::world::packet::{Owner, Parcel};
 
 /// The parts of a loss script that name packets, and whether each part came true.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Script {
     #[inline]
     pub(super) fn kills(&mut self, packet: &impl Parcel) -> bool {
         !self.packets.is_empty()
-            && packet.flow() == self.flow
+            && packet.owner() == Owner::flow(self.flow)
             && packet.segment().is_some_and(|segment| met(&mut self.packets, &segment))
     }
 
@@ -48,7 +48,7 @@ impl Script {
             return false;
         }
         let mut scheduled_loss = false;
-        for packet in packets.filter(|packet| packet.flow() == self.flow) {
+        for packet in packets.filter(|packet| packet.owner() == Owner::flow(self.flow)) {
             if let Some((seq, 1)) = packet.segment() {
                 scheduled_loss |= met(&mut self.carrying, &seq);
             }

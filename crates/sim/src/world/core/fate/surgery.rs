@@ -159,7 +159,7 @@ impl Scope<'_> {
         let burst = self.common.bursts.get(slot);
         let (payload, acks) = (&burst.payload, burst.kind == BurstKind::Ack);
         let data = payload.data.iter().map(|train| train.first);
-        let data = data.filter(|packet| !packet.is_cross()).map(|packet| packet.flow);
+        let data = data.filter(|packet| !packet.is_cross()).map(|packet| packet.flow());
         let slots = data.chain(payload.acks.iter().map(|train| train.first.flow));
         let connections = slots.map(|slot| self.common.flows.address(slot).id).collect();
         Happened { burst: self.named(slot), acks, at, cause, node, connections }.in_order()

@@ -3,7 +3,7 @@
 use burstlab_units::{Span, Time};
 
 use super::ingress::Moment;
-use super::{Fixed, Ops};
+use super::{Fixed, SlotNetwork};
 use crate::world::context::Context;
 use crate::world::core::flows::Address;
 use crate::world::packet::{DataPacket, Packet};
@@ -26,7 +26,7 @@ impl Fixed {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// Whether the rate of a buffer may change at the very instant at which a slot begins, until
     /// `end`. A buffer that may then send before the next slot does so in this one if its node has
     /// anything to do in it: which events there are makes a difference, and none is left out.
@@ -62,7 +62,7 @@ impl Ops {
         if !context.ahead.foresees() {
             return false;
         }
-        let &Address { from, to, .. } = self.flows.address(packet.flow);
+        let &Address { from, to, .. } = self.flows.address(packet.flow());
         let Some(&number) = self.numbers.get(&(from, to)) else { return false };
         self.ingress.add(from, (at, number, packet));
         let pair = &self.pairs[number as usize];

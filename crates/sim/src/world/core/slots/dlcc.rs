@@ -5,21 +5,22 @@ use burstlab_kernel::Rank;
 use burstlab_optical::slotted::DropCause;
 use burstlab_units::Time;
 
-use super::notice::Notice;
+use super::notice::CongestionNotice;
 use super::pair::Pair;
-use super::{InFlight, Ops};
+use super::{CellSlot, InFlight, SlotNetwork};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, RateEvent, RateRow};
 use crate::scenario::{Notification, Share};
+use crate::slab::Slot;
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
 use crate::world::core::payload::Payload;
 use crate::world::events::SlotEvent;
 use crate::world::packet::Packet;
 
-impl Ops {
+impl SlotNetwork {
     /// The switch before `link` drops a cell.
-    pub(super) fn drops(&mut self, slot: u64, link: u32, cell: u32, context: &mut Context) {
+    pub(super) fn drops(&mut self, slot: u64, link: u32, cell: CellSlot, context: &mut Context) {
         if self.goes_beside(slot, link, cell, context) {
             return;
         }
@@ -64,8 +65,8 @@ impl Ops {
             match piece.datagram {
                 Packet::Data(packet) if packet.is_cross() => self.cross_lost += 1,
                 Packet::Data(packet) => {
-                    let id = self.flows.address(packet.flow).id;
-                    segments.push((packet.flow, id, packet.seq));
+                    let id = self.flows.address(packet.flow()).id;
+                    segments.push((packet.flow(), id, packet.seq));
                 }
                 Packet::Ack(_) => {}
             }
@@ -96,7 +97,7 @@ impl Ops {
         let loss = self.fibres[link as usize].descriptor.loss_rate(slot);
         let leaves = now + dlcc.piggyback_wait;
         let left = self.clock.start(left);
-        let notice = Notice { edge, to, left, link, loss, segments, pair, hops, leaves };
+        let notice = CongestionNotice { edge, to, left, link, loss, segments, pair, hops, leaves };
         self.tally.notifications += 1;
         match (dlcc.notification, home) {
             (Notification::Piggybacked, Some(home)) => {
@@ -108,16 +109,12 @@ impl Ops {
         }
     }
 
-    fn leaves_by_itself(&mut self, now: Time, notice: Notice, context: &mut Context) {
+    fn leaves_by_itself(&mut self, now: Time, notice: CongestionNotice, context: &mut Context) {
         let given = self.fixed.rules.dlcc.as_ref().and_then(|dlcc| dlcc.notification_delay);
         let back = &self.pairs[notice.pair as usize].route[..notice.hops as usize];
         let by_fibre = || self.fixed.fibres.signal_back(back, now);
         let at = given.map_or_else(by_fibre, |delay| now + delay);
-        let slot = self.free_notices.pop().unwrap_or_else(|| {
-            self.notices.push(None);
-            self.notices.len() as u32 - 1
-        });
-        self.notices[slot as usize] = Some(notice);
+        let slot = self.notices.keep(notice).number();
         self.at_once |= at <= now;
         context.queue.push(at, Rank::Timer, SlotEvent::CongestionNotice.of(slot));
     }
@@ -138,7 +135,7 @@ impl Ops {
         let fibre = &mut self.fibres[link as usize];
         fibre.timed = false;
         let due = fibre.waiting.partition_point(|notice| notice.leaves <= now);
-        let leaving: Vec<Notice> = fibre.waiting.drain(..due).collect();
+        let leaving: Vec<CongestionNotice> = fibre.waiting.drain(..due).collect();
         context.stale += u64::from(leaving.is_empty());
         for notice in leaving {
             self.leaves_by_itself(now, notice, context);
@@ -155,7 +152,7 @@ impl Ops {
     }
 
     /// The buffers of `edge` over the congested link of a notification cut their rates.
-    fn cut(&mut self, now: Time, notice: &Notice, share: Share, context: &mut Context) {
+    fn cut(&mut self, now: Time, notice: &CongestionNotice, share: Share, context: &mut Context) {
         for index in 0..self.nodes[notice.edge as usize].pairs.len() {
             let number = self.nodes[notice.edge as usize].pairs[index] as usize;
             let pair = &mut self.pairs[number];
@@ -192,7 +189,7 @@ impl Ops {
     fn records_notice(
         &self,
         now: Time,
-        notice: &Notice,
+        notice: &CongestionNotice,
         (ends, event): ((u32, u32), RateEvent),
         [loss, before, after]: [f64; 3],
         context: &mut Context,
@@ -209,11 +206,15 @@ impl Ops {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// A notification reaches its edge: it cuts rates, and writes ACKs in the name of receivers.
-    pub(super) fn notified(&mut self, now: Time, slot: u32, context: &mut Context) {
-        self.free_notices.push(slot);
-        let notice = self.notices[slot as usize].take().expect("a notification arrives once");
+    pub(super) fn notified(
+        &mut self,
+        now: Time,
+        slot: Slot<CongestionNotice>,
+        context: &mut Context,
+    ) {
+        let notice = self.notices.take(slot);
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
         self.take_in(notice.edge, self.present);

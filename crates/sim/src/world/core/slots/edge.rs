@@ -8,7 +8,7 @@ use burstlab_units::Time;
 
 use super::pair::{Pair, Smooth};
 use super::tally::PairTally;
-use super::{Fixed, Ops};
+use super::{Fixed, SlotNetwork};
 use crate::measure::{RateEvent, RateRow};
 use crate::scenario::Phase;
 use crate::world::context::Context;
@@ -34,7 +34,7 @@ impl Fixed {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// A packet enters the buffer between two edge nodes.
     #[inline]
     pub(super) fn enters(

@@ -32,12 +32,12 @@ impl Ingress {
     #[inline]
     pub(super) fn add(&mut self, node: u32, coming: (Time, u32, DataPacket)) {
         let (at, _, packet) = coming;
-        let index = packet.flow as usize;
+        let index = packet.flow() as usize;
         if self.flows.len() <= index {
             self.flows.resize_with(index + 1, VecDeque::new);
         }
         match self.flows[index].back() {
-            None => self.firsts[node as usize].push(Reverse((at, packet.flow))),
+            None => self.firsts[node as usize].push(Reverse((at, packet.flow()))),
             Some(&(last, ..)) => assert!(last <= at, "a link delivers in order"),
         }
         self.flows[index].push_back(coming);

@@ -28,14 +28,15 @@ use serde::{Deserialize, Serialize};
 
 use self::calendar::Calendar;
 use self::ingress::{Ingress, Moment};
-use self::notice::Notice;
+use self::notice::CongestionNotice;
 use self::pair::Pair;
 use self::tally::{OpsTally, SlotLinkTally};
 use super::effects::{Effects, Expected};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::OpsSummary;
-use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules, Resolved};
+use crate::scenario::{AckWay, Congestion, Dlcc, Ops, Resolved};
+use crate::slab::{Slab, Slot};
 use crate::topology::{Graph, Routes};
 use crate::world::ahead::policy::ACKS;
 use crate::world::context::Context;
@@ -66,44 +67,13 @@ impl InFlight {
     }
 }
 
-/// The optical packets in flight, by the slot that they are known by.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Cells {
-    slots: Vec<Option<InFlight>>,
-    free: Vec<u32>,
-}
-
-impl Cells {
-    #[inline]
-    fn keep(&mut self, cell: InFlight) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(cell);
-            return slot;
-        }
-        self.slots.push(Some(cell));
-        self.slots.len() as u32 - 1
-    }
-
-    #[inline]
-    fn get(&mut self, slot: u32) -> &mut InFlight {
-        self.slots[slot as usize].as_mut().expect("a cell in flight is kept")
-    }
-
-    #[inline]
-    fn take(&mut self, slot: u32) -> InFlight {
-        self.free.push(slot);
-        self.slots[slot as usize].take().expect("a cell ends once")
-    }
-
-    fn live(&self) -> impl Iterator<Item = &InFlight> {
-        self.slots.iter().flatten()
-    }
-}
+/// The slot by which an optical packet in flight is known.
+type CellSlot = Slot<InFlight>;
 
 /// A node: its switch, and the buffers of its edge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Node {
-    switch: Switch<u32>,
+struct SlotNode {
+    switch: Switch<CellSlot>,
     /// Fibres that end here, and those that begin here: the outputs of the switch.
     incoming: Vec<u32>,
     outgoing: Vec<u32>,
@@ -114,7 +84,7 @@ struct Node {
     turns: Stream,
 }
 
-impl Node {
+impl SlotNode {
     /// A node whose outputs share a buffer of so many slots.
     fn new(graph: &Graph, node: u32, buffer: u32, source: &RandomSource) -> Self {
         let outgoing = graph.outgoing(node).to_vec();
@@ -129,16 +99,16 @@ impl Node {
 
 /// A fibre and the output it begins at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Fibre {
+struct SlotFibre {
     /// The cells on it, by the slot in which they arrive.
-    flying: VecDeque<(u64, u32)>,
+    flying: VecDeque<(u64, CellSlot)>,
     /// How many of it have come to their egress at its end.
     ending: u32,
     /// Which output of its node it begins at.
     port: u32,
     descriptor: Descriptor,
     /// Notifications that wait for a slot to take them along.
-    waiting: Vec<Notice>,
+    waiting: Vec<CongestionNotice>,
     /// Whether a timer is set for them, or for some that are gone.
     timed: bool,
     /// The slot, counted from 1, in which it went first when slots last met at its end.
@@ -152,7 +122,7 @@ struct Fixed {
     graph: Graph,
     fibres: Fibres,
     routes: Routes,
-    rules: Rules,
+    rules: Ops,
     /// Rules of the edge for connections, if it writes ACKs.
     proxy: Option<ProxyRules>,
     /// Edge nodes that do not smooth.
@@ -183,7 +153,7 @@ struct Known {
 
 /// A slotted network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::world) struct Ops {
+pub(in crate::world) struct SlotNetwork {
     /// Not stored: the scenario has it, and no event changes it.
     #[serde(skip)]
     fixed: Fixed,
@@ -193,17 +163,17 @@ pub(in crate::world) struct Ops {
     #[serde(skip)]
     pub(super) effects: Effects,
     clock: SlotClock,
-    nodes: Vec<Node>,
+    nodes: Vec<SlotNode>,
     calendar: Calendar,
     /// Whether something happens at this instant before the nodes that are still to come in it.
     at_once: bool,
     /// Packets that came to an edge node before this moment came before the present work.
     present: Moment,
-    fibres: Vec<Fibre>,
+    fibres: Vec<SlotFibre>,
     /// By fibre: the slot in which the first of what is on it arrives. They lie together, as each
     /// slot of a node looks at all fibres that end there.
     fronts: Vec<u64>,
-    cells: Cells,
+    cells: Slab<InFlight>,
     /// Buffers by ingress and egress, as they come to be used.
     pairs: Vec<Pair>,
     numbers: BTreeMap<(u32, u32), u32>,
@@ -214,8 +184,7 @@ pub(in crate::world) struct Ops {
     /// By slot of the flow: what its edge knows, and ACKs that will be there.
     known: Vec<Known>,
     home: Vec<Lane<AckPacket>>,
-    notices: Vec<Option<Notice>>,
-    free_notices: Vec<u32>,
+    notices: Slab<CongestionNotice>,
     /// Optical packets sent so far.
     numbered: u64,
     /// Units of time of the smoothing so far.
@@ -228,13 +197,13 @@ pub(in crate::world) struct Ops {
     measured: Option<Box<OpsSummary>>,
     /// Cells that arrive at a node. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    arrived: Vec<u32>,
+    arrived: Vec<CellSlot>,
     /// Cells that leave its buffer. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    left: Vec<(usize, u32)>,
+    left: Vec<(usize, CellSlot)>,
     /// Cells that land there. Not stored: a buffer, empty between two events.
     #[serde(skip)]
-    landed: Vec<u32>,
+    landed: Vec<CellSlot>,
     /// The buffers of a node that may send. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     ready: Vec<u32>,
@@ -244,21 +213,21 @@ pub(in crate::world) struct Ops {
     asking: Vec<(usize, f64, f64)>,
 }
 
-impl Ops {
+impl SlotNetwork {
     /// The network of a scenario that has slots.
     pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Option<Self> {
         let ((graph, routes), rules) = (resolved.mesh.clone()?, resolved.scenario.ops.clone()?);
         let clock = SlotClock::new(rules.slot_size, resolved.scenario.network.link_rate);
         let markers = Markers::of(resolved, graph.nodes.len(), random);
-        let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
-            .map(|node| Node::new(&graph, node, rules.buffer, random))
+        let mut nodes: Vec<SlotNode> = (0..graph.nodes.len() as u32)
+            .map(|node| SlotNode::new(&graph, node, rules.buffer, random))
             .collect();
-        let mut fibres: Vec<Fibre> = Vec::new();
+        let mut fibres: Vec<SlotFibre> = Vec::new();
         for (number, link) in (0..).zip(&graph.links) {
             nodes[link.to as usize].incoming.push(number);
             let ports = &nodes[link.from as usize].outgoing;
             let port = ports.iter().position(|&one| one == number).expect("a link begins") as u32;
-            fibres.push(Fibre {
+            fibres.push(SlotFibre {
                 flying: VecDeque::new(),
                 ending: 0,
                 port,
@@ -289,13 +258,12 @@ impl Ops {
             negotiations: random.stream("ops/negotiation"),
             fronts: vec![u64::MAX; fibres.len()],
             fibres,
-            cells: Cells::default(),
+            cells: Slab::default(),
             pairs: Vec::new(),
             numbers: BTreeMap::new(),
             known: Vec::new(),
             home: Vec::new(),
-            notices: Vec::new(),
-            free_notices: Vec::new(),
+            notices: Slab::default(),
             numbered: 0,
             units: 0,
             cross_lost: 0,
@@ -322,7 +290,7 @@ impl Ops {
         let &Address { from, to, .. } = self.flows.address(packet.flow());
         match packet {
             Packet::Data(data) => {
-                self.present = (now, data.flow);
+                self.present = (now, data.flow());
                 self.forwards(&data);
                 self.enters(now, (from, to), packet, context);
             }
@@ -337,8 +305,8 @@ impl Ops {
     #[inline]
     fn forwards(&mut self, data: &DataPacket) {
         if self.fixed.proxy.is_some() {
-            let id = self.flows.address(data.flow).id;
-            self.known(data.flow, id).proxy.forwards(data.seq, *data);
+            let id = self.flows.address(data.flow()).id;
+            self.known(data.flow(), id).proxy.forwards(data.seq, *data);
         }
     }
 

@@ -4,9 +4,10 @@ use burstlab_kernel::Rank;
 use burstlab_optical::slotted::Passed;
 use burstlab_units::{Span, Time};
 
-use super::Ops;
+use super::SlotNetwork;
 use crate::measure::Recorder;
 use crate::scenario::{Interrupt, Run};
+use crate::slab::Slot;
 use crate::topology::Graph;
 use crate::world::ahead::policy::{Lookahead, Promises};
 use crate::world::context::Context;
@@ -18,7 +19,7 @@ use crate::world::events::SlotEvent;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
 use crate::world::surgery::Surgery;
 
-impl Ops {
+impl SlotNetwork {
     /// Something happens.
     #[inline]
     pub(in crate::world::core) fn happen(
@@ -31,7 +32,7 @@ impl Ops {
         match event {
             SlotEvent::Begins => self.slot_begins(context),
             SlotEvent::SmoothingUnit => self.ends_unit(now, context),
-            SlotEvent::CongestionNotice => self.notified(now, number, context),
+            SlotEvent::CongestionNotice => self.notified(now, Slot::numbered(number), context),
             SlotEvent::NoticesLeave => self.waited(now, number, context),
             SlotEvent::AckHome => {
                 self.present = (now, u32::MAX);
@@ -43,7 +44,7 @@ impl Ops {
     }
 }
 
-impl Network for Ops {
+impl Network for SlotNetwork {
     fn begin(&mut self, _watch: &Interrupt, context: &mut Context) {
         let at = Time::ZERO + self.fixed.rules.smoothing.unit;
         context.queue.push(at, Rank::Timer, SlotEvent::SmoothingUnit.of(0));
@@ -141,7 +142,7 @@ impl Network for Ops {
 
     fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
         context.recorder.reached(copy.row, at);
-        let &Address { from, to, .. } = self.flows.address(copy.flow);
+        let &Address { from, to, .. } = self.flows.address(copy.flow());
         self.enters(at, (from, to), Packet::Data(copy), context);
     }
 

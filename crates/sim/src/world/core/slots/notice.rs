@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A notification of a slot lost by congestion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Notice {
+pub(super) struct CongestionNotice {
     /// The edge that sent the slot, the one it was for, and when it left.
     pub(super) edge: u32,
     pub(super) to: u32,

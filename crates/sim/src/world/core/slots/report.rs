@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use burstlab_units::Time;
 
-use super::Ops;
+use super::SlotNetwork;
 use super::pair::Pair;
 use crate::measure::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SwitchSummary};
 use crate::world::packet::Packet;
 
-impl Ops {
+impl SlotNetwork {
     /// Data packets of flows, ACKs, and packets of cross-traffic that wait at an edge or are in
     /// slots.
     pub(super) fn in_flight(&self) -> [u64; 3] {
@@ -27,7 +27,7 @@ impl Ops {
         // Of what travels in several slots, parts may have arrived, or be still to leave.
         let mut parts: BTreeSet<(u32, u64)> = BTreeSet::new();
         for (flying, piece) in
-            self.cells.live().flat_map(|flying| flying.cell.pieces().map(move |p| (flying, p)))
+            self.cells.values().flat_map(|flying| flying.cell.pieces().map(move |p| (flying, p)))
         {
             let whole = &self.pairs[flying.pair as usize].whole;
             let counts = piece.parts == 1
@@ -115,7 +115,7 @@ impl Ops {
         });
         let largest = |of: fn(&SwitchSummary) -> f64| switches.iter().map(of).fold(0.0, f64::max);
         let in_flight =
-            |kind| self.cells.live().filter(|flying| flying.kind() == kind).count() as u64;
+            |kind| self.cells.values().filter(|flying| flying.kind() == kind).count() as u64;
         OpsSummary {
             slot_s: self.clock.slot().as_secs_f64(),
             slots_sent: self.numbered,
@@ -123,7 +123,7 @@ impl Ops {
             slots_dropped_contention: ports.iter().map(|port| port.dropped_contention).sum(),
             slots_dropped_congestion: ports.iter().map(|port| port.dropped_congestion).sum(),
             slots_killed: self.tally.kinds.iter().map(|kind| kind.killed).sum(),
-            slots_in_flight: self.cells.live().count() as u64,
+            slots_in_flight: self.cells.values().count() as u64,
             measured: self.measured_slots(now),
             data: self.tally.kinds[0].summary(in_flight(0)),
             acks: self.tally.kinds[1].summary(in_flight(1)),

@@ -3,18 +3,18 @@
 
 use burstlab_units::Time;
 
-use super::{Fibre, InFlight, Ops};
+use super::{CellSlot, InFlight, SlotFibre, SlotNetwork};
 use crate::measure::loss::LossCause;
 use crate::scenario::Operation;
 use crate::world::context::Context;
 use crate::world::packet::Packet;
 use crate::world::surgery::{Happened, Named};
 
-impl Fibre {
+impl SlotFibre {
     /// Puts a cell on the fibre that is at its end in slot `at`, and there at its egress if it
     /// `ends`; one that is late is overtaken.
     #[inline]
-    pub(super) fn flies(&mut self, at: u64, cell: u32, ends: bool) {
+    pub(super) fn flies(&mut self, at: u64, cell: CellSlot, ends: bool) {
         self.ending += u32::from(ends);
         if self.flying.back().is_none_or(|&(last, _)| last <= at) {
             self.flying.push_back((at, cell));
@@ -31,10 +31,10 @@ impl InFlight {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// By how many slots a cell that leaves on a fibre is late at its end.
     #[inline]
-    pub(super) fn late(&mut self, cell: u32, context: &Context) -> u64 {
+    pub(super) fn late(&mut self, cell: CellSlot, context: &Context) -> u64 {
         if context.surgery.is_empty() {
             return 0;
         }
@@ -54,7 +54,7 @@ impl Ops {
     ) -> Happened {
         let slots = flying.cell.pieces().filter_map(|piece| match piece.datagram {
             Packet::Data(packet) if packet.is_cross() => None,
-            Packet::Data(packet) => Some(packet.flow),
+            Packet::Data(packet) => Some(packet.flow()),
             Packet::Ack(packet) => Some(packet.flow),
         });
         let connections = slots.map(|slot| self.flows.address(slot).id).collect();
@@ -68,7 +68,7 @@ impl Ops {
         &mut self,
         slot: u64,
         link: u32,
-        cell: u32,
+        cell: CellSlot,
         context: &mut Context,
     ) -> bool {
         if context.surgery.is_empty() || !context.surgery.spares(self.cells.get(cell).named()) {
@@ -83,7 +83,7 @@ impl Ops {
         context.surgery.done(Operation::Spare, &what);
         let (pair, hop) = (flying.pair as usize, flying.hop as usize);
         let rest = self.pairs[pair].route[hop..].to_vec();
-        self.cells.get(cell).hop += rest.len() as u32;
+        self.cells.get_mut(cell).hop += rest.len() as u32;
         self.nodes[node as usize].switch.leaves_beside();
         let on = |slot, &link: &u32| self.fixed.crosses(self.clock, slot, link);
         let there = rest.iter().fold(slot, on);
@@ -98,12 +98,12 @@ impl Ops {
 
     /// Loses a cell that has come to its egress, if it is to be killed; returns whether it does.
     #[inline]
-    pub(super) fn is_killed(&mut self, at: Time, cell: u32, context: &mut Context) -> bool {
+    pub(super) fn is_killed(&mut self, at: Time, cell: CellSlot, context: &mut Context) -> bool {
         !context.surgery.is_empty() && self.lands_operated(at, cell, context)
     }
 
     #[cold]
-    fn lands_operated(&mut self, at: Time, cell: u32, context: &mut Context) -> bool {
+    fn lands_operated(&mut self, at: Time, cell: CellSlot, context: &mut Context) -> bool {
         let flying = self.cells.get(cell).clone();
         let route = &self.pairs[flying.pair as usize].route;
         let link = *route.last().expect("a route has a fibre");

@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 use burstlab_optical::slotted::{Arrival, Offer};
 use burstlab_units::{Bytes, Time};
 
-use super::{InFlight, Ops};
+use super::{CellSlot, InFlight, SlotNetwork};
 use crate::scenario::Order;
 use crate::world::ahead::policy::DATA;
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
 use crate::world::packet::Packet;
 
-impl Ops {
+impl SlotNetwork {
     /// Slot `slot` begins at `node`: what waits leaves, what arrives leaves, waits or is dropped,
     /// and then the edge may send; `landed` gets what is for this node.
-    fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<u32>) {
+    fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<CellSlot>) {
         self.take_in(node, self.present);
         let mut left = std::mem::take(&mut self.left);
         let state = &mut self.nodes[node as usize];
@@ -58,7 +58,13 @@ impl Ops {
 
     /// Takes the packets that arrive at `node` in `slot` from its fibres, in the order of service.
     #[inline]
-    fn arrive(&mut self, node: u32, slot: u64, arrived: &mut Vec<u32>, landed: &mut Vec<u32>) {
+    fn arrive(
+        &mut self,
+        node: u32,
+        slot: u64,
+        arrived: &mut Vec<CellSlot>,
+        landed: &mut Vec<CellSlot>,
+    ) {
         let state = &self.nodes[node as usize];
         for &link in &state.incoming {
             let front = &mut self.fronts[link as usize];
@@ -101,19 +107,19 @@ impl Ops {
     }
 
     /// The fibre that a cell has come over.
-    fn came_over(&self, cell: u32) -> u32 {
-        let flying = self.cells.slots[cell as usize].as_ref().expect("a cell in flight is kept");
+    fn came_over(&self, cell: CellSlot) -> u32 {
+        let flying = self.cells.get(cell);
         self.pairs[flying.pair as usize].route[flying.hop as usize - 1]
     }
 
     /// Where fibres take turns and slots come over several: the fibre of the first of them.
-    fn came_first(&self, arrived: &[u32]) -> Option<u32> {
+    fn came_first(&self, arrived: &[CellSlot]) -> Option<u32> {
         let take_turns = self.fixed.rules.order == Order::Rotating && arrived.len() > 1;
         take_turns.then(|| self.came_over(arrived[0]))
     }
 
     /// A cell waits at `node`, whose buffer may mark its packets.
-    fn marks(&mut self, node: u32, slot: u64, cell: u32) {
+    fn marks(&mut self, node: u32, slot: u64, cell: CellSlot) {
         if self.markers.are_none() {
             return;
         }
@@ -130,9 +136,9 @@ impl Ops {
 
     /// A cell leaves `node` by its output `port`.
     #[inline]
-    fn leaves(&mut self, node: u32, port: usize, slot: u64, cell: u32, context: &mut Context) {
+    fn leaves(&mut self, node: u32, port: usize, slot: u64, cell: CellSlot, context: &mut Context) {
         let link = self.nodes[node as usize].outgoing[port];
-        let flying = self.cells.get(cell);
+        let flying = self.cells.get_mut(cell);
         flying.hop += 1;
         let ends = self.pairs[flying.pair as usize].route.len() == flying.hop as usize;
         let late = self.late(cell, context);
@@ -268,7 +274,7 @@ impl Ops {
     }
 }
 
-impl Ops {
+impl SlotNetwork {
     /// A slot begins: all nodes with work in it do it, one after the other. Effects of a node at
     /// this very instant come before the nodes that are left, which then are another event.
     #[inline]
@@ -302,7 +308,7 @@ impl Ops {
     /// All of a cell is at its egress at `at`. An edge that writes ACKs looks at those of receivers
     /// then, and not before: what comes to it meanwhile has come before them.
     #[inline]
-    fn land(&mut self, at: Time, cell: u32, context: &mut Context) {
+    fn land(&mut self, at: Time, cell: CellSlot, context: &mut Context) {
         let flying = self.cells.take(cell);
         self.tally.delivered += 1;
         self.tally.kinds[flying.kind()].delivered += 1;

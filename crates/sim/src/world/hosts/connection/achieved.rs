@@ -4,20 +4,9 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Flow;
+use super::before::Before;
 use crate::measure::loss::Truth;
 use crate::measure::{Confusion, FlowSummary};
-
-/// The state of a flow when measuring began.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Before {
-    segments: u64,
-    /// Runs of segments beyond these that were there already.
-    early: Vec<(u64, u64)>,
-    bytes: u64,
-    round_trips: u64,
-    /// Their sum.
-    round_trip: Span,
-}
 
 /// The results of a flow in the measured time.
 #[derive(Clone, Debug, Serialize, Deserialize)]

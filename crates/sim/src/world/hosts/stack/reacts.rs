@@ -4,14 +4,15 @@
 use burstlab_units::Time;
 
 use super::patience;
-use super::{FAR, Flow, Hosts, NEAR, Stack};
+use super::{FAR, NEAR, Stack};
 use crate::measure::loss::{Causes, Loss};
 use crate::measure::{
     CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SenderNow, SenderState,
 };
 use crate::scenario::{Ending, HostEvent};
 use crate::world::context::Context;
-use crate::world::hosts::duplex::begin_to_reply;
+use crate::world::hosts::piggyback::begin_to_reply;
+use crate::world::hosts::{Flow, Hosts};
 
 /// Packets with numbers of their own, such as those of a handshake, that may lie between a lost one
 /// and the one whose ACK reports it.

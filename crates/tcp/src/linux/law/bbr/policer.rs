@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AckContext, Bbr, Mode, RATE_SHIFT, Sample, UNIT, bytes_a_second};
+use super::scale::{RATE_SHIFT, UNIT, bytes_a_second};
+use crate::linux::context::AckContext;
+use crate::linux::rate::Sample;
 
 /// Round trips of an interval: at least, and at most.
 const ROUNDS: (u32, u32) = (4, 16);
@@ -13,6 +15,12 @@ const RATIO: u64 = UNIT / 8;
 const APART: u64 = 4000 / 8;
 /// Round trips for which the rate is then used.
 const USED: u32 = 48;
+
+/// A change in the use of the rate of a policer.
+pub(super) enum Change {
+    Begins,
+    Ends,
+}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Policer {
@@ -42,64 +50,67 @@ impl Policer {
         *self = Self::default();
         self.begin(context);
     }
-}
 
-impl Bbr {
-    pub(super) fn sample_policer(&mut self, sample: &Sample, context: &AckContext) {
-        let policer = &mut self.policer;
-        if policer.used {
-            if self.mode == Mode::ProbeBandwidth && self.round_begins {
-                policer.rounds += 1;
-                if policer.rounds >= USED {
-                    policer.reset(context);
-                    self.begin_cycle(context);
-                }
+    /// A sample has come; `round_begins` with it, and the gain cycle runs if `in_cycle`.
+    pub(super) fn take(
+        &mut self,
+        sample: &Sample,
+        (round_begins, in_cycle): (bool, bool),
+        context: &AckContext,
+    ) -> Option<Change> {
+        if self.used {
+            self.rounds += u32::from(in_cycle && round_begins);
+            if self.rounds < USED {
+                return None;
             }
-            return;
+            self.reset(context);
+            return Some(Change::Ends);
         }
-        if !policer.sampling {
+        if !self.sampling {
             if sample.lost == 0 {
-                return;
+                return None;
             }
-            policer.begin(context);
-            policer.sampling = true;
+            self.begin(context);
+            self.sampling = true;
         }
         if sample.idle {
-            return policer.reset(context);
+            self.reset(context);
+            return None;
         }
-        policer.rounds += u32::from(self.round_begins);
-        if policer.rounds < ROUNDS.0 {
-            return;
+        self.rounds += u32::from(round_begins);
+        if self.rounds < ROUNDS.0 {
+            return None;
         }
-        if policer.rounds > ROUNDS.1 {
-            return policer.reset(context);
+        if self.rounds > ROUNDS.1 {
+            self.reset(context);
+            return None;
         }
-        let lost = context.lost - policer.lost;
-        let delivered = context.delivered - policer.delivered;
+        let lost = context.lost - self.lost;
+        let delivered = context.delivered - self.delivered;
         if sample.lost == 0 || delivered == 0 || lost << 8 < LOSS * delivered {
-            return;
+            return None;
         }
-        let time = (context.delivered_at / 1000).saturating_sub(policer.at);
-        if time >= 1 {
-            self.end_interval((delivered << RATE_SHIFT) / (time * 1000), context);
+        let time = (context.delivered_at / 1000).saturating_sub(self.at);
+        if time == 0 {
+            return None;
         }
+        self.end_interval((delivered << RATE_SHIFT) / (time * 1000), context)
     }
 
-    fn end_interval(&mut self, rate: u64, context: &AckContext) {
-        let policer = &mut self.policer;
-        if policer.rate > 0 {
-            let apart = rate.abs_diff(policer.rate);
-            if apart * UNIT <= RATIO * policer.rate
+    fn end_interval(&mut self, rate: u64, context: &AckContext) -> Option<Change> {
+        if self.rate > 0 {
+            let apart = rate.abs_diff(self.rate);
+            if apart * UNIT <= RATIO * self.rate
                 || bytes_a_second(apart, UNIT, context.payload) <= APART
             {
-                policer.rate = (rate + policer.rate) >> 1;
-                policer.used = true;
-                policer.rounds = 0;
-                self.pacing_gain = UNIT;
-                return;
+                self.rate = (rate + self.rate) >> 1;
+                self.used = true;
+                self.rounds = 0;
+                return Some(Change::Begins);
             }
         }
-        policer.rate = rate;
-        policer.begin(context);
+        self.rate = rate;
+        self.begin(context);
+        None
     }
 }

@@ -215,7 +215,7 @@ impl Bbr3 {
             self.bounds.inflight_long = Some(in_flight.max(part(self.target(window), BETA)));
         }
         if self.mode == Bbr3Mode::Up {
-            self.undo.mode = Some(Bbr3Mode::Up);
+            self.saved.mode = Some(Bbr3Mode::Up);
             self.start_down();
         }
     }

@@ -1,23 +1,11 @@
 //! State that is saved before a repair, and restored when the repair was for nothing.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Bbr3, Bbr3Mode, Bounds, LinuxWindow, Stage};
-
-/// The state before a loss.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Undo {
-    /// The state that the loss ended, Startup or ProbeBW_UP.
-    pub(super) mode: Option<Bbr3Mode>,
-    /// Whether it is of the loss that is being dealt with.
-    pub(super) is_fresh: bool,
-    bounds: Bounds,
-}
+use super::{Bbr3, Bbr3Mode, LinuxWindow, Saved, Stage};
 
 impl Bbr3 {
     /// A repair begins (OnEnterFastRecovery, OnEnterRTO): the threshold stays.
     pub(crate) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
-        if !self.undo.is_fresh {
+        if !self.saved.is_fresh {
             self.save_state(window);
         }
         window.ssthresh
@@ -33,7 +21,7 @@ impl Bbr3 {
     /// SaveStateUponLoss.
     pub(super) fn save_state(&mut self, window: &LinuxWindow) {
         self.save(window);
-        self.undo = Undo { mode: None, is_fresh: true, bounds: self.bounds.clone() };
+        self.saved = Saved { mode: None, is_fresh: true, bounds: self.bounds.clone() };
     }
 
     /// RestoreCwnd.
@@ -52,8 +40,8 @@ impl Bbr3 {
         self.now = us;
         self.loss_in_round = false;
         self.pipe.look_anew(0);
-        self.bounds.raise(&self.undo.bounds);
-        match self.undo.mode.take() {
+        self.bounds.raise(&self.saved.bounds);
+        match self.saved.mode.take() {
             Some(Bbr3Mode::Startup) if self.mode != Bbr3Mode::Startup => {
                 self.pipe.full = false;
                 if self.mode != Bbr3Mode::ProbeRtt {

@@ -16,7 +16,7 @@ use crate::world::core::scope::{Common, Scope};
 
 /// The outcome of a burst at a node.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome {
+pub(super) enum ContentionOutcome {
     /// It has a wavelength.
     Placed(Reservation),
     /// Its ingress is to send it again.
@@ -43,7 +43,7 @@ impl Contended {
         (now, slot): (Time, u32),
         met: Option<Met>,
         scope: &mut Scope,
-    ) -> Outcome {
+    ) -> ContentionOutcome {
         let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
         let (link, mut converts) = (burst.route[burst.hop], !plan.rules.keeps_wavelength);
         let wish = Wish {
@@ -57,7 +57,7 @@ impl Contended {
         // No wavelength of the fibre is of use.
         let shut = met.is_some();
         if !shut && let Some(reservation) = self.direct(now, &wish, plan) {
-            return Outcome::Placed(reservation);
+            return ContentionOutcome::Placed(reservation);
         }
         let (step, cause) = match met {
             Some(Met::LinkDown) => (Step::Dark, LossCause::Failure),
@@ -88,17 +88,17 @@ impl Contended {
                 }
                 Resolution::Retransmission => {
                     if burst.copy && burst.attempts < plan.rules.resends {
-                        return Outcome::Again;
+                        return ContentionOutcome::Again;
                     }
                     continue;
                 }
             };
             if let Some(reservation) = found {
                 scope.step((now, slot), step, toward);
-                return Outcome::Placed(reservation);
+                return ContentionOutcome::Placed(reservation);
             }
         }
-        Outcome::Blocked(cause)
+        ContentionOutcome::Blocked(cause)
     }
 
     /// The wavelengths of a fibre that a burst may take.

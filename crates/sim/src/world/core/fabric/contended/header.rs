@@ -3,7 +3,7 @@
 use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
 
-use super::contention::Outcome;
+use super::contention::ContentionOutcome;
 use super::{Contended, Signal};
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
@@ -95,12 +95,12 @@ impl Contended {
             return lost_late((now, slot), by, scope);
         }
         match self.resolve((now, slot), met, scope) {
-            Outcome::Placed(reservation) => {
+            ContentionOutcome::Placed(reservation) => {
                 self.reserve((now, slot), reservation, scope);
                 self.go_on((done, slot), scope)
             }
-            Outcome::Blocked(_) if two_way => self.refuse((done, slot), scope),
-            Outcome::Blocked(cause) => {
+            ContentionOutcome::Blocked(_) if two_way => self.refuse((done, slot), scope),
+            ContentionOutcome::Blocked(cause) => {
                 let cause = scope.cause_of(slot, cause);
                 if cause == LossCause::Contention {
                     let blocker =
@@ -109,7 +109,7 @@ impl Contended {
                 }
                 Fate::Lost(now, cause)
             }
-            Outcome::Again => {
+            ContentionOutcome::Again => {
                 self.send_again((now, slot), scope);
                 Fate::Goes
             }

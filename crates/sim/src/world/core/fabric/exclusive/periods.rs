@@ -29,7 +29,7 @@ const MOVES: u64 = 8;
 /// Puts trains in the order in which their first packets are there.
 fn sort<P: Parcel>(trains: &mut [TimedTrain<P>]) {
     if !trains.is_sorted_by(|one, other| !is_before(other, one)) {
-        trains.sort_unstable_by_key(|coming| (coming.at, coming.train.first.flow()));
+        trains.sort_unstable_by_key(|coming| (coming.at, coming.train.first.owner()));
     }
 }
 
@@ -42,7 +42,7 @@ fn ends<P: Parcel>(trains: &[TimedTrain<P>]) -> (Time, Time) {
 
 /// Whether the first packet of a train is there before that of another one.
 fn is_before<P: Parcel>(one: &TimedTrain<P>, other: &TimedTrain<P>) -> bool {
-    (one.at, one.train.first.flow()) < (other.at, other.train.first.flow())
+    (one.at, one.train.first.owner()) < (other.at, other.train.first.owner())
 }
 
 /// How many of the first trains take part from now on, for how many periods, and how long these
