@@ -193,7 +193,7 @@ impl Lookahead {
         let Listed { endless, event_driven, both_ways, in_band } = self.standing.listed;
         let (lands, foresees) = match *promises {
             Promises::Exclusive { drops_behind } => {
-                ([!drops_behind && !(both_ways && in_band), !in_band], false)
+                ([!(drops_behind || both_ways && in_band), !in_band], false)
             }
             Promises::Contended { endless: goes_on, changes, looked_at } => {
                 ([(endless || goes_on) && !looked_at && !changes; 2], false)
