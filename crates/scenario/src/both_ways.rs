@@ -1,6 +1,8 @@
 //! Connections with data in both directions: how they are counted, and the fields that they
 //! cannot have.
 
+use burstlab_link::Room;
+
 use super::error::{Check, word};
 use super::{Flow, Scenario, ScenarioError};
 
@@ -18,6 +20,15 @@ impl Scenario {
     #[must_use]
     pub fn goes_both_ways(&self) -> bool {
         self.flows().iter().any(|flow| flow.reverse.is_some())
+    }
+
+    /// Whether links to receivers may drop data: with data in both directions, those of either
+    /// side.
+    #[must_use]
+    pub fn drops_behind(&self) -> bool {
+        let bounded = |room: Room| room.packets.is_some() || room.bytes.is_some();
+        let (_, _, far) = self.access.receiver_side();
+        bounded(far) || self.goes_both_ways() && bounded(self.access.room())
     }
 }
 

@@ -63,13 +63,43 @@ impl Transit {
                 self.land_before();
             }
             let mut landing = std::mem::take(&mut self.core.effects().landing);
-            self.data_land(&landing.data.all);
-            self.acks_land(&landing.acks.all);
+            let (data, acks) = (&landing.data.all, &landing.acks.all);
+            match self.access.goes_one_way() {
+                true => {
+                    self.data_land(data);
+                    self.acks_land(acks);
+                }
+                false => self.land_in_turn(data, acks),
+            }
             landing.clear();
             self.core.effects().landing = landing;
         } else if !effects.landed.is_empty() {
             self.land();
         }
+    }
+
+    /// What bursts carried has landed, where the data of a flow and the ACKs of the flow of the
+    /// other direction go on the same link: burst after burst, of each first the data.
+    #[cold]
+    fn land_in_turn(
+        &mut self,
+        mut data: &[TimedTrain<DataPacket>],
+        mut acks: &[TimedTrain<AckPacket>],
+    ) {
+        while let (Some(one), Some(other)) = (data.first(), acks.first()) {
+            let (at, until) = (one.at, other.at);
+            if at <= until {
+                let count = data.iter().take_while(|train| train.at <= until).count();
+                self.data_land(&data[..count]);
+                data = &data[count..];
+            } else {
+                let count = acks.iter().take_while(|train| train.at < at).count();
+                self.acks_land(&acks[..count]);
+                acks = &acks[count..];
+            }
+        }
+        self.data_land(data);
+        self.acks_land(acks);
     }
 
     /// What a burst carried has landed.

@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use self::access::Access;
 use self::ahead::LastBurst;
-use self::ahead::policy::{Listed, Lookahead};
+use self::ahead::policy::Lookahead;
 use self::context::Context;
 use self::core::{Core, Network};
 use self::course::Course;
@@ -75,8 +75,7 @@ impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let hosts = Hosts::new(resolved, random);
-        let listed = Listed { event_driven: hosts.event_driven(), endless: hosts.endless() };
-        let mut ahead = Lookahead::new(resolved, trace, &listed);
+        let mut ahead = Lookahead::new(resolved, trace, hosts.facts());
         let core = Core::new(resolved, random, &mut ahead);
         // Demands, background bursts and traffic through a mesh never end. Traffic on the access
         // links of a path goes on as long as the flows that it meets, or alone.

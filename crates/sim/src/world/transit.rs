@@ -34,7 +34,8 @@ impl Transit {
         let flow = &self.hosts.flows[slot as usize];
         let (class, listens) = (flow.kind.class, flow.kind.listens);
         let (id, key, from, to) = (flow.id, flow.key, flow.from, flow.to);
-        let address = Address { id, key, from, to, class, listens, back: flow.goes_back() };
+        let (back, third_party) = (flow.goes_back(), flow.is_third_party());
+        let address = Address { id, key, from, to, class, listens, back, third_party };
         self.core.flows().register(slot, address);
     }
 

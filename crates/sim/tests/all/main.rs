@@ -20,6 +20,7 @@ mod ledger;
 mod load;
 mod mesh;
 mod mesh_timing;
+mod one_by_the_clock;
 mod ops;
 mod outages;
 mod runs;

@@ -7,10 +7,9 @@
 //! 1. Rows of a trace are written in the order of time. A run with a trace is event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
-//! 3. Packets of several flows meet on a shared link; with data in both directions, data meet ACKs.
-//!    The link needs them in the order of time, so such runs are event-driven.
-//! 4. A link that loses packets by itself, or by a script, counts them as they come. Such runs are
-//!    event-driven.
+//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time, so
+//!    such runs are event-driven.
+//! 4. A link that loses packets by itself counts them as they come. Such runs are event-driven.
 //! 5. Programs outside a run act at times that the engine does not know. A run with such programs
 //!    is event-driven.
 //! 6. The counts restart when the warm-up is over, and they are read when the run is. Nothing that
@@ -18,13 +17,17 @@
 //! 7. A drain ends with the last ACK of any flow. If some flows are endless, no safe time goes
 //!    beyond the measured time.
 //! 8. A run that ends with a burst may go back to a saved world. No host passes the instant of the
-//!    next save. A class of Python cannot go back, and its run is event-driven.
+//!    next save. A class of Python and a third-party stack cannot go back, and the run of either is
+//!    event-driven.
 //!
 //! The hosts of a flow:
 //! 9. A host changes by its packets, its timers, its application and the messages that it gets. Its
 //!    packets come in order on a link of its own, so that the first of them comes first.
 //! 10. A host is event-driven if it draws delays, is on the air, is a third-party stack or has data
-//!     in both directions. Then it has inputs whose times its link does not show.
+//!     in both directions. Then it has inputs whose times its link does not show. A host is also
+//!     event-driven if a script counts the packets that leave it. Other flows share only queues
+//!     with its flow. A queue knows packets of event-driven hosts as early as all others (17), so
+//!     that no other flow has to be event-driven.
 //! 11. A message may report a lost burst to a sender, which goes no further than the next message.
 //!     A message in transit is known. One about a burst that is yet to be closed comes a fixed
 //!     time later at least. Without such a time, or with messages among its ACKs, the sender is
@@ -43,23 +46,33 @@
 //! 17. A packet is on its access link for at least the delay of the link. A packet that reaches an
 //!     edge within that delay is announced to its queue already, and nothing comes between.
 //! 18. A queue takes announced packets in the order of time and flow. That is the order of events
-//!     unless ties are drawn, or data and ACKs leave on one link.
+//!     unless ties are drawn. With data in both directions, data of one flow and ACKs of the other
+//!     leave on one link. Its host sends both at the present time, so the link keeps their order,
+//!     and two packets never end on it at one instant.
 //! 19. If only a timer closes bursts, it needs each packet only when it runs out. A size closes
 //!     them at a packet: in a mesh that packet is an event, if no other traffic comes between. On
-//!     an exclusive path the burst crosses by sentence 17, if nodes pass bursts whole.
+//!     an exclusive path the burst crosses by sentence 17, if nodes pass bursts whole and only one
+//!     queue sends bursts there. With data in both directions two queues send bursts on each path,
+//!     and both paths number their bursts together. Then only packets of queues that a timer closes
+//!     are announced, and each burst is closed at its own time.
 //! 20. A script that names packets, and spacing, look at each as it comes. So does cutting where
 //!     batches enter. Too many batches would make one event too long.
-//! 21. On an exclusive path a burst meets no other. It lands early if all before it have, no host
-//!     is event-driven, and no link behind drops packets that a sender may have to know of.
+//! 21. On an exclusive path a burst meets no other. It lands early if all before it have, and no
+//!     link behind drops packets that a sender may have to know of. The access link behind gets all
+//!     its packets by that path, and so in the order of time. An event-driven host takes them from
+//!     the link as events. Messages among ACKs do not come by that path. With them no ACKs land
+//!     early, and with data in both directions no data.
 //! 22. A burst lands early only if the run lasts until then. It does if some flow never ends, if
-//!     the ACK of a new segment is still to come, or if more data of an ACK's flow are.
+//!     the ACK of a new segment is still to come, or if more data of an ACK's flow are. The
+//!     connection of a third-party stack may end at any packet.
 //! 23. Where bursts contend, all is decided as the last fibre is reserved, unless fibres fail or
 //!     tails are cut. Bursts without packets of flows are only counted as they land, if nobody
 //!     reads the counts meanwhile and the run lasts.
 //! 24. In a network of slots a packet on its access link needs no event, unless a rate may change
-//!     just as a slot begins. Cells land early if some flow never ends and no host is
-//!     event-driven. An edge that writes ACKs looks at each ACK in a slot: then nothing lands
-//!     early.
+//!     just as a slot begins. Cells land early, in the order of time, if some flow never ends. They
+//!     do not with data in both directions, as ACKs need not take slots,
+//!     nor with event-driven hosts if links to receivers drop packets. An edge that writes ACKs
+//!     looks at each ACK in a slot: then nothing lands early.
 
 use burstlab_optical::AssemblyPolicy;
 use burstlab_tcp::{Config, Listens, NakDelay};
@@ -94,21 +107,25 @@ struct Standing {
     links: [Span; 2],
     /// Whether data packets are announced to their queues, and ACKs (18 to 20).
     announces: [bool; 2],
-    /// Whether hosts of listed flows go by the clock.
-    event_driven: bool,
-    /// Whether listed flows never end, and with them the run.
-    endless: bool,
+    /// Facts of the listed flows.
+    listed: Listed,
     /// Whether bursts and slots toward receivers may land early, and those toward senders.
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
     foresees: bool,
 }
 
-/// Facts of the listed flows: whether some of their hosts are event-driven, and whether some never
-/// end.
+/// Facts of the listed flows.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Listed {
-    pub(crate) event_driven: bool,
+    /// Whether some never end, and with them the run.
     pub(crate) endless: bool,
+    /// Whether hosts of some are never ahead of the clock.
+    pub(crate) event_driven: bool,
+    /// Whether some have data in both directions.
+    pub(crate) both_ways: bool,
+    /// Whether messages cross the access links of some senders, among their ACKs.
+    pub(crate) in_band: bool,
 }
 
 /// Facts of the queues of edge nodes.
@@ -128,8 +145,9 @@ pub(crate) enum Promises {
     /// Bursts meet. Sources of them may go on for ever, something may happen to one that has
     /// reserved all its fibres, and somebody may look at it.
     Contended { endless: bool, changes: bool, looked_at: bool },
-    /// Cells in slots: whether rates change as a slot begins, and whether ACKs pass the edges.
-    Slots { in_step: bool, passes: bool },
+    /// Cells in slots: whether rates change as a slot begins, whether ACKs pass the edges, and
+    /// whether the links behind may drop data.
+    Slots { in_step: bool, passes: bool, drops_behind: bool },
 }
 
 /// Toward receivers.
@@ -139,15 +157,14 @@ pub(crate) const ACKS: usize = 1;
 
 impl Lookahead {
     /// That of a run with these flows, as far as the scenario and the trace say it.
-    pub(crate) fn new(resolved: &Resolved, trace: Trace, listed: &Listed) -> Self {
-        let (scenario, loss) = (&resolved.scenario, &resolved.loss);
+    pub(crate) fn new(resolved: &Resolved, trace: Trace, listed: Listed) -> Self {
+        let scenario = &resolved.scenario;
         let run = &scenario.run;
         let drawn = run.tie_break == TieBreak::Random;
-        let scripts = [&loss.data.script, &loss.ack.script];
-        let loses = resolved.link_loss.iter().any(Option::is_some)
-            || scripts.iter().any(|script| !script.departures.is_empty());
-        let alone = !scenario.access.shared && !scenario.goes_both_ways() && !loses;
-        let goes_back = run.bursts.is_none() || !resolved.needs_classes();
+        let loses = resolved.link_loss.iter().any(Option::is_some);
+        let alone = !scenario.access.shared && !loses;
+        let stays = resolved.needs_classes() || resolved.needs_stacks();
+        let goes_back = run.bursts.is_none() || !stays;
         let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
         let kept = if run.bursts.is_some() { Time::ZERO } else { Time::MAX };
         let mut ahead = Self {
@@ -157,8 +174,7 @@ impl Lookahead {
             safe: Time::ZERO,
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
-                event_driven: listed.event_driven,
-                endless: listed.endless,
+                listed,
                 ..Standing::default()
             },
         };
@@ -174,17 +190,18 @@ impl Lookahead {
 
     /// Takes the promises of the network.
     pub(crate) fn promise(&mut self, promises: &Promises) {
-        let Standing { event_driven, endless, .. } = self.standing;
+        let Listed { endless, event_driven, both_ways, in_band } = self.standing.listed;
         let (lands, foresees) = match *promises {
             Promises::Exclusive { drops_behind } => {
-                ([!event_driven && !drops_behind, !event_driven], false)
+                ([!(drops_behind || both_ways && in_band), !in_band], false)
             }
             Promises::Contended { endless: goes_on, changes, looked_at } => {
                 ([(endless || goes_on) && !looked_at && !changes; 2], false)
             }
-            Promises::Slots { in_step, passes } => {
+            Promises::Slots { in_step, passes, drops_behind } => {
                 let foresees = self.allowed && !in_step;
-                ([foresees && endless && !event_driven && passes; 2], foresees)
+                let lands = foresees && endless && passes && !both_ways && !in_band;
+                ([lands && !(event_driven && drops_behind), lands], foresees)
             }
         };
         (self.standing.lands, self.standing.foresees) = (lands, foresees);
@@ -298,7 +315,7 @@ impl Lookahead {
     /// it.
     #[inline]
     pub(crate) fn run_continues_past(&self, goes_on: impl FnOnce() -> bool) -> bool {
-        self.standing.endless || goes_on()
+        self.standing.listed.endless || goes_on()
     }
 
     /// Whether slots need no event for packets on access links.
@@ -327,6 +344,10 @@ pub(crate) trait Ends {
 pub(crate) struct HostRules {
     /// Whether they are never ahead of the clock (10).
     event_driven: bool,
+    /// Whether packets of another flow are on their links, those of the other direction.
+    both_ways: bool,
+    /// Whether messages are on the sender's link, among its ACKs.
+    in_band: bool,
     /// The least time from the closing of a burst to the message about its loss, where the sender
     /// acts on that (11).
     loss_notice_delay: Option<Span>,
@@ -335,7 +356,12 @@ pub(crate) struct HostRules {
 impl HostRules {
     /// Those of hosts with this configuration.
     pub(crate) fn new(config: &Config) -> Self {
-        Self { event_driven: !config.send_jitter.is_zero(), loss_notice_delay: None }
+        Self {
+            event_driven: !config.send_jitter.is_zero(),
+            both_ways: false,
+            in_band: false,
+            loss_notice_delay: None,
+        }
     }
 
     /// The same where the sender receives reports on its bursts.
@@ -343,6 +369,7 @@ impl HostRules {
         if listens.at_all() {
             let ahead = loss_notice_delay(resolved, listens);
             self.event_driven |= ahead.is_none();
+            self.in_band = hears_in_band(resolved, listens);
             self.loss_notice_delay = ahead.filter(|_| listens.dropped.is_some());
         }
         self
@@ -358,6 +385,22 @@ impl HostRules {
     pub(crate) fn are_by_the_clock(&self) -> bool {
         self.event_driven
     }
+
+    /// The same of a connection that has data in both directions (10).
+    pub(crate) fn of_both_ways(self) -> Self {
+        Self { event_driven: true, both_ways: true, ..self }
+    }
+
+    /// Whether packets of another flow are on their links, those of the other direction.
+    #[inline(always)]
+    pub(crate) fn have_both_ways(&self) -> bool {
+        self.both_ways
+    }
+
+    /// Whether messages are on the sender's link, among its ACKs.
+    pub(crate) fn hear_in_band(&self) -> bool {
+        self.in_band
+    }
 }
 
 /// The least time from the closing of a burst to the message about its loss. `None`: nobody
@@ -366,7 +409,7 @@ impl HostRules {
 fn loss_notice_delay(resolved: &Resolved, listens: Listens) -> Option<Span> {
     let scenario = &resolved.scenario;
     let known = scenario.kind().is_path() && scenario.core.forwarding == CoreForwarding::CutThrough;
-    if !known || listens.to_nodes() && scenario.edge.notices == NoticeTransport::InBand {
+    if !known || hears_in_band(resolved, listens) {
         return None;
     }
     let Some(delay) = listens.dropped else { return Some(Span::MAX) };
@@ -381,10 +424,15 @@ fn loss_notice_delay(resolved: &Resolved, listens: Listens) -> Option<Span> {
     Some(at).filter(|at| !at.is_zero())
 }
 
+/// Whether messages to a sender cross its access link, among its ACKs.
+fn hears_in_band(resolved: &Resolved, listens: Listens) -> bool {
+    listens.to_nodes() && resolved.scenario.edge.notices == NoticeTransport::InBand
+}
+
 /// Whether data packets may be announced to their queues, and whether ACKs may.
 fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let (scenario, assembly) = (&resolved.scenario, &resolved.assembly);
-    if scenario.run.tie_break == TieBreak::Random || scenario.goes_both_ways() {
+    if scenario.run.tie_break == TieBreak::Random {
         return [false; 2];
     }
     let meets = !scenario.kind().is_path();
@@ -396,7 +444,9 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let timed = (0..queues.classes).all(|class| known(assembly.data.policy(class)));
     let script = &resolved.loss.data.script;
     let singly = !script.packets.is_empty() || !scenario.edge.spacing.is_zero();
-    let alone = !meets && scenario.core.forwarding == CoreForwarding::CutThrough;
+    let alone = !meets
+        && scenario.core.forwarding == CoreForwarding::CutThrough
+        && !scenario.goes_both_ways();
     // The cut part depends on the order in which packets of all kinds came.
     let cut = queues.cuts && !scenario.batches.is_empty();
     let few = takes_few_batches(resolved, queues.classes);

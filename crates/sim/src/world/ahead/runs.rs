@@ -7,7 +7,8 @@
 //! A run lands and crosses an access link that its flow has for itself, or it is in front of such a
 //! link. The host's packets are announced to their queue, evenly spaced ones together. A single
 //! packet needs neither such a link nor such a queue. Sharing is excluded at the start: where flows
-//! share a link, no safe time is above zero.
+//! share access links, no safe time is above zero. Only the two flows of a connection with data in
+//! both directions share links besides, and both of its hosts go by the clock.
 
 use burstlab_units::Time;
 
@@ -74,7 +75,7 @@ fn take_in_front<P: Parcel>(mut host: impl Host<P>) -> u32 {
 
 impl Transit {
     /// The receiver of a flow, as packets from segment `seq` on come ahead of the clock, if they
-    /// may and it has its links to itself. Where they land, its link has to be `clear`.
+    /// may and it has its links to itself, as with data in one direction. Where they land, its link has to be `clear`.
     #[inline(always)]
     fn receiving(&mut self, (index, seq): (u32, u64), clear: bool) -> Option<Receiving<'_>> {
         let Self { hosts, access, core, context } = self;
@@ -85,6 +86,9 @@ impl Transit {
             return None;
         }
         let flow = &mut hosts.flows[index as usize];
+        if flow.kind.ahead.have_both_ways() {
+            return None;
+        }
         let link = &mut access.data_down[index as usize];
         let Link { wire, .. } = &mut access.ack_up[index as usize];
         if clear && !link.is_clear() || wire.is_bounded() {

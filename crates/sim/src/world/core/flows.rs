@@ -25,6 +25,10 @@ pub(in crate::world) struct Address {
     /// Whether it goes back on a connection with data in both directions: its sender is where
     /// the receiver of the other flow is.
     pub(in crate::world) back: bool,
+    /// Whether its hosts are a third-party stack, whose connection may end at any packet. Not
+    /// stored: a run with such hosts is not.
+    #[serde(skip)]
+    pub(in crate::world) third_party: bool,
 }
 
 /// A flow that is there.
@@ -114,13 +118,16 @@ impl Flows {
     }
 
     /// Whether more comes for certain behind a train: behind a segment that is sent for the first
-    /// time, and behind an ACK after which its flow goes on.
+    /// time, and behind an ACK after which its flow goes on. Of a third-party stack nobody knows.
     #[inline]
     pub(super) fn go_on_behind<P: Parcel>(&self, train: &Train<P>) -> bool {
         let last = train.packet(train.count - 1);
+        let entry = self.entries.get(last.flow() as usize);
+        let third_party = entry.is_some_and(|entry| entry.address.third_party);
         match last.segment() {
+            _ if third_party => false,
             Some((_, nth)) => nth == 1,
-            None => last.number() < self.entries[last.flow() as usize].limit,
+            None => entry.is_some_and(|entry| last.number() < entry.limit),
         }
     }
 }

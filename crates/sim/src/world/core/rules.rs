@@ -87,11 +87,10 @@ impl Rules {
         let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);
         let lists = |what| core.contention.contains(&what);
         let thresholds = assembly.data.thresholds();
-        let (_, _, room) = scenario.access.receiver_side();
         Self {
             rate: scenario.network.link_rate,
             control: !scenario.kind().is_path(),
-            drops_behind: room.packets.is_some() || room.bytes.is_some(),
+            drops_behind: scenario.drops_behind(),
             protocol: signalling.protocol,
             processing: signalling.processing,
             guard: signalling.guard(),

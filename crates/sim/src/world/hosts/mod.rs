@@ -26,6 +26,7 @@ use self::demand::Demands;
 pub(super) use self::stack::{FAR, NEAR, is_dead};
 use super::packet::{AckPacket, DataPacket};
 use crate::scenario::{Resolved, ScenarioError};
+use crate::world::ahead::policy::Listed;
 
 /// All connections.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,14 +85,16 @@ impl Hosts {
         Some(())
     }
 
-    /// Whether hosts of listed flows are never ahead of the clock.
-    pub(super) fn event_driven(&self) -> bool {
-        self.flows.iter().any(|flow| flow.kind.ahead.are_by_the_clock())
-    }
-
-    /// Whether listed flows never end.
-    pub(super) fn endless(&self) -> bool {
-        self.flows.iter().any(|flow| flow.bytes.is_none())
+    /// What the flows that are there from the beginning say about how far all may be ahead of the
+    /// clock. The connection of a third-party stack may end whatever it has to send.
+    pub(super) fn facts(&self) -> Listed {
+        let any = |holds: fn(&Flow) -> bool| self.flows.iter().any(holds);
+        Listed {
+            endless: any(|flow| flow.bytes.is_none() && !flow.is_third_party()),
+            event_driven: any(|flow| flow.kind.ahead.are_by_the_clock()),
+            both_ways: any(|flow| flow.kind.ahead.have_both_ways()),
+            in_band: any(|flow| flow.kind.ahead.hear_in_band()),
+        }
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::Fibres;
-use burstlab_tcp::{NakDelay, Notice};
+use burstlab_tcp::{Listens, NakDelay, Notice};
 use burstlab_units::{Span, Time};
 
 use super::Account;
@@ -22,6 +22,15 @@ pub(crate) struct Passage {
     pub(crate) departs: Option<Time>,
     pub(crate) arrives: Option<Time>,
     pub(crate) lost: Option<Time>,
+}
+
+impl Passage {
+    /// Whether a sender that listens so hears of any of it.
+    fn is_heard(&self, listens: &Listens) -> bool {
+        self.departs.is_some() && listens.left
+            || self.arrives.is_some() && listens.arrived
+            || self.lost.is_some() && listens.dropped.is_some()
+    }
 }
 
 impl Account {
@@ -107,21 +116,21 @@ impl<'a> NoticeDesk<'a> {
         flows: &Flows,
         context: &mut Context,
     ) {
-        let packets = payload.data.iter().flat_map(|train| train.packets());
-        let packets: Vec<DataPacket> = packets.filter(|packet| !packet.is_cross()).collect();
-        let mut notified: Vec<u32> = packets.iter().map(|packet| packet.flow()).collect();
+        // Most flows of most scenarios listen to nothing: their packets are not looked at.
+        let listening = |packet: &&DataPacket| {
+            !packet.is_cross() && passage.is_heard(&flows.address(packet.flow()).listens)
+        };
+        let firsts = payload.data.iter().map(|train| &train.first);
+        let notified = firsts.filter(listening).map(|packet| packet.flow());
+        let mut notified: Vec<u32> = notified.collect();
         notified.sort_unstable();
         notified.dedup();
         for flow in notified {
             let &Address { id, listens, back, .. } = flows.address(flow);
-            if !listens.at_all() {
-                continue;
-            }
-            let mut segments: Vec<u64> = packets
-                .iter()
-                .filter(|packet| packet.flow() == flow)
-                .map(|packet| packet.transmission().0)
-                .collect();
+            let is_own = |packet: &DataPacket| !packet.is_cross() && packet.flow() == flow;
+            let own = payload.data.iter().filter(|train| is_own(&train.first));
+            let packets = own.flat_map(|train| train.packets());
+            let mut segments: Vec<u64> = packets.map(|packet| packet.transmission().0).collect();
             segments.sort_unstable();
             segments.dedup();
             let message = |notice| Message {

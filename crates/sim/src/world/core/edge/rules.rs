@@ -36,11 +36,8 @@ impl EdgeRules {
         let (scenario, assembly) = (&resolved.scenario, &resolved.assembly);
         let (edge, cuts, both_ways) = (&scenario.edge, rules.cuts, rules.both_ways);
         let ordered = scenario.access.shared
-            || both_ways
             || cuts
             || scenario.core.forwarding == CoreForwarding::StoreAndForward;
-        // A path reports on each packet of a train to senders that listen.
-        let reported = rules.control && resolved.listens();
         let script = &resolved.loss.data.script;
         let scripted = !script.carrying.is_empty() || !script.packets.is_empty();
         Self {
@@ -56,7 +53,7 @@ impl EdgeRules {
             control: rules.control,
             both_ways,
             cuts,
-            trains: !ordered && !reported && !scripted,
+            trains: !ordered && !scripted,
             ordered,
             longest: rules.bytes_in(Span::from_secs(10_000)),
         }

@@ -127,6 +127,8 @@ struct Fixed {
     proxy: Option<ProxyRules>,
     /// Edge nodes that do not smooth.
     unsmoothed: Vec<bool>,
+    /// Whether the links to receivers drop packets.
+    drops_behind: bool,
 }
 
 impl Fixed {
@@ -241,6 +243,7 @@ impl SlotNetwork {
         let named = |name: &str| rules.unsmoothed.iter().any(|one| one == name);
         let every = !rules.smoothing.enabled;
         let unsmoothed = graph.nodes.iter().map(|node| every || named(&node.name)).collect();
+        let drops_behind = resolved.scenario.drops_behind();
         let writes = rules.dlcc.as_ref().filter(|dlcc| dlcc.acks);
         let rtt = rules.congestion.rtt_max;
         let proxy = writes.map(|dlcc| proxy_rules(dlcc, rtt));
@@ -274,7 +277,15 @@ impl SlotNetwork {
             landed: Vec::new(),
             ready: Vec::new(),
             asking: Vec::new(),
-            fixed: Fixed { fibres: graph.fibres(), graph, routes, rules, proxy, unsmoothed },
+            fixed: Fixed {
+                fibres: graph.fibres(),
+                graph,
+                routes,
+                rules,
+                proxy,
+                unsmoothed,
+                drops_behind,
+            },
         })
     }
 

@@ -55,7 +55,8 @@ impl Network for SlotNetwork {
     fn promises(&self, run: &Run, ahead: &Lookahead) -> Promises {
         let last = (Time::ZERO + run.duration + run.drain.unwrap_or_default()).before();
         let in_step = ahead.is_allowed() && self.changes_in_step(last);
-        Promises::Slots { in_step, passes: self.fixed.proxy.is_none() || self.fixed.frees_acks() }
+        let passes = self.fixed.proxy.is_none() || self.fixed.frees_acks();
+        Promises::Slots { in_step, passes, drops_behind: self.fixed.drops_behind }
     }
 
     #[inline]

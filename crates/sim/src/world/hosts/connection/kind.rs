@@ -86,6 +86,12 @@ impl FlowKind {
         self
     }
 
+    /// The same with hosts that are never ahead of the clock.
+    pub(super) fn by_the_clock(mut self) -> Self {
+        self.ahead = self.ahead.by_the_clock_if(true);
+        self
+    }
+
     /// The same where its hosts may be a third-party stack.
     pub(super) fn with_stack(mut self, entry: &Entry) -> Self {
         let Some(stack) = &entry.stack else { return self };

@@ -13,12 +13,20 @@ impl FlowKind {
     /// The same for one direction of a connection that has data in both; `back` is the table of
     /// the flow back.
     fn of_both_ways(mut self, back: Option<&Reverse>) -> Self {
-        self.ahead = self.ahead.by_the_clock_if(true);
+        self.ahead = self.ahead.of_both_ways();
         if let Some(back) = back {
             self.label = back.label.clone().unwrap_or_else(|| format!("{} (back)", self.label));
         }
         self
     }
+}
+
+/// The numbers of the flows of which a script loses packets as they leave their host: of their data
+/// or of their ACKs.
+fn scripted(resolved: &Resolved) -> impl Fn(u32) -> bool {
+    let scripts = [&resolved.loss.data.script, &resolved.loss.ack.script];
+    let flows = scripts.map(|script| Some(script.flow).filter(|_| !script.departures.is_empty()));
+    move |id| flows.contains(&Some(id))
 }
 
 impl Flow {
@@ -27,7 +35,7 @@ impl Flow {
         let mut flows = Vec::new();
         // Flows of entries without a name so far.
         let mut unnamed = 0;
-        let starts = random.stream("flows/spread");
+        let (starts, is_scripted) = (random.stream("flows/spread"), scripted(resolved));
         let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
         for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
             let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
@@ -52,7 +60,10 @@ impl Flow {
                 let [later, _] = starts.uniforms(key);
                 let start = start + Span::from_ps((later * one.spread.as_ps() as f64) as u64);
                 let writes = writes(start, one.bytes, one.script.as_ref());
-                flows.push(Self::new((id, key), &kind, ends, start, writes));
+                // Its packets are counted as they leave, each at its time.
+                let own = is_scripted(id).then(|| Arc::new(kind.as_ref().clone().by_the_clock()));
+                let own = own.as_ref().unwrap_or(&kind);
+                flows.push(Self::new((id, key), own, ends, start, writes));
                 if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {
                     flows.push(Self::back(kind, (start, reverse), (id, key, ends)));
                     flows[id as usize].goes_with(Duplex::new(id + 1, false, None));
