@@ -72,16 +72,34 @@ impl<T: Rows, M: Default> Chunks<T, M> {
     /// Counts one more row; returns the chunk whose columns it goes to.
     #[inline]
     pub(crate) fn add(&mut self) -> &mut Chunk<T, M> {
+        self.with_room().length += 1;
+        self.added += 1;
+        self.held.back_mut().expect("there is one with room")
+    }
+
+    /// Adds the rows of another table at these places.
+    pub(crate) fn extend(&mut self, from: &T, mut places: &[u32]) {
+        let full = 1 << self.bits;
+        while !places.is_empty() {
+            let chunk = self.with_room();
+            let (now, later) = places.split_at(places.len().min(full - chunk.length));
+            chunk.rows.append(from, now);
+            chunk.length += now.len();
+            self.added += now.len() as u64;
+            places = later;
+        }
+    }
+
+    /// The last chunk, in which there is room for a row.
+    #[inline]
+    fn with_room(&mut self) -> &mut Chunk<T, M> {
         let full = 1 << self.bits;
         if self.held.back().is_none_or(|chunk| chunk.length == full) {
             // The first chunk may remain the only one, with a few rows.
             let rows = if self.added == 0 { T::default() } else { T::with_capacity(full) };
             self.held.push_back(Chunk { rows, mark: M::default(), length: 0, kept: None });
         }
-        self.added += 1;
-        let chunk = self.held.back_mut().expect("there is one with room");
-        chunk.length += 1;
-        chunk
+        self.held.back_mut().expect("there is one with room")
     }
 
     /// The name of the last row, by which [`at`](Self::at) finds it.

@@ -87,6 +87,12 @@ pub(crate) trait Rows: Default {
     /// The rows at these places.
     fn pick(&self, places: &[u32]) -> Self;
 
+    /// Adds the rows of another table at these places.
+    fn append(&mut self, from: &Self, places: &[u32]);
+
+    /// Leaves no row.
+    fn clear(&mut self);
+
     /// The rows as they leave the simulator.
     fn into_table(self) -> Table;
 }
@@ -110,6 +116,14 @@ macro_rules! table {
             fn pick(&self, places: &[u32]) -> Self {
                 let places = places.iter().map(|&place| place as usize);
                 Self { $($column: places.clone().map(|at| self.$column[at]).collect(),)* }
+            }
+
+            fn append(&mut self, from: &Self, places: &[u32]) {
+                $(self.$column.extend(places.iter().map(|&at| from.$column[at as usize]));)*
+            }
+
+            fn clear(&mut self) {
+                $(self.$column.clear();)*
             }
 
             fn into_table(self) -> $crate::measure::Table {

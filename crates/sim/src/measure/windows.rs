@@ -50,12 +50,42 @@ table! {
 pub(crate) struct CwndRow {
     pub(crate) now: Time,
     pub(crate) flow: u32,
+    /// The slot of the flow.
+    pub(crate) slot: u32,
     pub(crate) event: CwndEvent,
     /// The highest in-order segment of the ACK, or -1.
     pub(crate) ack: i64,
     /// The round trip that it measured.
     pub(crate) sample: Option<Span>,
     pub(crate) sender: SenderNow,
+}
+
+impl CwndRow {
+    /// The sender of a flow in a slot has heard the ACK that asks for `next`; before, it had
+    /// measured so many round trips.
+    pub(crate) fn heard(
+        now: Time,
+        (flow, slot): (u32, u32),
+        next: u64,
+        (sender, measured): (&Sender, u64),
+    ) -> Self {
+        let (count, last) = sender.round_trips();
+        Self {
+            now,
+            flow,
+            slot,
+            event: CwndEvent::Ack,
+            ack: next as i64 - 1,
+            sample: (count > measured).then_some(last),
+            sender: SenderNow::of(sender),
+        }
+    }
+
+    /// Its place among the rows of an instant: timers come first, and then it goes by slots, as
+    /// events at senders do.
+    pub(super) fn place(&self) -> u32 {
+        self.slot | u32::from(self.event != CwndEvent::Timeout) << 31
+    }
 }
 
 /// The state of a sender, as a table row stores it.

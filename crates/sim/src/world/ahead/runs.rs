@@ -11,7 +11,7 @@
 
 use burstlab_units::Time;
 
-use super::hearing::{Hearing, Leaving, Sending};
+use super::hearing::{Hearing, Leaving, Sending, record};
 use super::host::Host;
 use super::receiving::{Answering, Coming, Receiving};
 use crate::world::access::{Hop, Link};
@@ -213,11 +213,16 @@ impl Transit {
         }
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
+        let (measured, _) = flow.near.sender().round_trips();
         let heard = flow.near.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
             released.push(DataPacket::first(index, seq, size, cwnd));
         });
         if heard == 0 {
             return false;
+        }
+        if context.recorder.traces_cwnd() {
+            let of = (flow.id, index);
+            record((at, ack.next), of, (flow.near.sender(), measured), context);
         }
         flow.near.arm(index, context);
         let link = self.link(index, Hop::Near);
