@@ -1,6 +1,7 @@
 //! Rows in chunks: those that can change no more are handed over while the run goes on.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -77,16 +78,16 @@ impl<T: Rows, M: Default> Chunks<T, M> {
         self.held.back_mut().expect("there is one with room")
     }
 
-    /// Adds the rows of another table at these places.
-    pub(crate) fn extend(&mut self, from: &T, mut places: &[u32]) {
-        let full = 1 << self.bits;
-        while !places.is_empty() {
+    /// Adds so many rows: `append` adds those of a range of them to columns.
+    pub(crate) fn extend(&mut self, count: usize, mut append: impl FnMut(&mut T, Range<usize>)) {
+        let (full, mut done) = (1 << self.bits, 0);
+        while done < count {
             let chunk = self.with_room();
-            let (now, later) = places.split_at(places.len().min(full - chunk.length));
-            chunk.rows.append(from, now);
-            chunk.length += now.len();
-            self.added += now.len() as u64;
-            places = later;
+            let next = count.min(done + full - chunk.length);
+            append(&mut chunk.rows, done..next);
+            chunk.length += next - done;
+            self.added += (next - done) as u64;
+            done = next;
         }
     }
 

@@ -1,5 +1,7 @@
 //! Tables by column, as they leave the simulator.
 
+use std::ops::Range;
+
 use crate::topology::Graph;
 
 /// A column of a table. A `u64` of all ones stands for "none".
@@ -90,6 +92,9 @@ pub(crate) trait Rows: Default {
     /// Adds the rows of another table at these places.
     fn append(&mut self, from: &Self, places: &[u32]);
 
+    /// Adds rows of another table that lie behind one another.
+    fn append_range(&mut self, from: &Self, places: Range<usize>);
+
     /// Leaves no row.
     fn clear(&mut self);
 
@@ -120,6 +125,10 @@ macro_rules! table {
 
             fn append(&mut self, from: &Self, places: &[u32]) {
                 $(self.$column.extend(places.iter().map(|&at| from.$column[at as usize]));)*
+            }
+
+            fn append_range(&mut self, from: &Self, places: std::ops::Range<usize>) {
+                $(self.$column.extend_from_slice(&from.$column[places.clone()]);)*
             }
 
             fn clear(&mut self) {

@@ -20,8 +20,9 @@ pub(super) struct Ordered<T> {
     /// As soon as so many wait, they are put in order.
     enough: usize,
     least: usize,
-    /// Empty, and stays so.
+    /// Buffers, which are used again.
     spare: T,
+    sorted: Vec<u128>,
     order: Vec<u32>,
 }
 
@@ -34,6 +35,7 @@ impl<T: Default> Default for Ordered<T> {
             enough: LEAST,
             least: LEAST,
             spare: T::default(),
+            sorted: Vec::new(),
             order: Vec::new(),
         }
     }
@@ -73,21 +75,32 @@ impl<T: Rows> Ordered<T> {
         self.done.finish()
     }
 
-    /// Puts the rows from before `until` in order, and leaves the others, in order.
+    /// Puts the rows from before `until` in order, and leaves the others.
     fn settle(&mut self, until: u64) {
-        let Self { done, waiting, keys, spare, order, .. } = self;
-        order.clear();
-        order.extend(0..keys.len() as u32);
-        if !keys.is_sorted() {
-            order.sort_by_key(|&row| keys[row as usize]);
+        let Self { done, waiting, keys, spare, sorted, order, .. } = self;
+        if keys.is_sorted() {
+            let count = keys.partition_point(|&(at, _)| at < until);
+            done.extend(count, |rows, places| rows.append_range(waiting, places));
+            spare.append_range(waiting, count..keys.len());
+            keys.drain(..count);
+        } else {
+            let numbered = (0u32..).zip(keys.iter());
+            let key = |(number, &(at, place)): (u32, &(u64, u32))| {
+                u128::from(at) << 64 | u128::from(place) << 32 | u128::from(number)
+            };
+            sorted.clear();
+            sorted.extend(numbered.map(key));
+            sorted.sort_unstable();
+            order.clear();
+            order.extend(sorted.iter().map(|&key| key as u32));
+            let count = order.partition_point(|&row| keys[row as usize].0 < until);
+            let (first, rest) = order.split_at(count);
+            done.extend(count, |rows, places| rows.append(waiting, &first[places]));
+            spare.append(waiting, rest);
+            *keys = rest.iter().map(|&row| keys[row as usize]).collect();
         }
-        let count = order.partition_point(|&row| keys[row as usize].0 < until);
-        let (first, rest) = order.split_at(count);
-        done.extend(waiting, first);
-        spare.append(waiting, rest);
         std::mem::swap(waiting, spare);
         spare.clear();
-        *keys = rest.iter().map(|&row| keys[row as usize]).collect();
         self.enough = 2 * self.keys.len() + self.least;
     }
 }
@@ -121,11 +134,17 @@ mod tests {
         for (at, place, number) in [(5, 1, 2), (9, 1, 4), (9, 1, 5), (3, 0, 1), (9, 0, 3)] {
             rows.add(Time::from_ps(at), place).number.push(number);
         }
-        assert_eq!(numbers(rows.drain(Time::from_ps(5))), [], "one row is no chunk");
+        assert!(numbers(rows.drain(Time::from_ps(5))).is_empty(), "one row is no chunk");
         assert_eq!(rows.held(), 5);
         rows.add(Time::from_ps(9), 2).number.push(6);
         rows.enough = 0;
         assert_eq!(numbers(rows.drain(Time::from_ps(9))), [1, 2], "at 9 more may come");
-        assert_eq!(numbers(rows.finish()), [3, 4, 5, 6]);
+        // Those that come in order go on behind them.
+        for number in 7..20 {
+            rows.add(Time::from_ps(number + 5), 1).number.push(number);
+        }
+        rows.enough = 0;
+        assert_eq!(numbers(rows.drain(Time::from_ps(20))), (3..15).collect::<Vec<_>>());
+        assert_eq!(numbers(rows.finish()), [15, 16, 17, 18, 19]);
     }
 }

@@ -1,11 +1,12 @@
 //! How a sender stands after each event, as the table of windows has it.
 
-use burstlab_tcp::Sender;
+use burstlab_tcp::{Sender, State};
 use burstlab_units::{Span, Time};
 
 use super::columns::{Column, NONE, table};
 use burstlab_scenario::HostState;
 
+/// The order is that of [`State`].
 const STATES: &[&str] =
     &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss", "unknown"];
 /// Of a third-party host.
@@ -89,6 +90,7 @@ impl CwndRow {
 }
 
 /// The state of a sender, as a table row stores it.
+#[derive(Clone, Copy)]
 pub(crate) struct SenderNow {
     cwnd: f64,
     ssthresh: f64,
@@ -116,6 +118,14 @@ impl SenderNow {
             base_rtt: sender.base_rtt(),
             queued: sender.queued(),
         }
+    }
+
+    /// After an ACK that lets new segments go and does nothing else.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, cwnd: f64, in_flight: u64) {
+        (self.cwnd, self.in_flight) = (cwnd, in_flight);
+        let slow = cwnd < self.ssthresh;
+        self.state = if slow { State::SlowStart } else { State::CongestionAvoidance } as u8;
     }
 
     /// The state of a third-party stack, in packets; a value that it does not report is `None`.

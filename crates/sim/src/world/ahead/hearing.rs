@@ -14,11 +14,11 @@ use burstlab_tcp::{PacketRun, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::host::Host;
-use crate::measure::CwndRow;
+use crate::measure::{CwndEvent, CwndRow};
 use crate::world::access::Link;
 use crate::world::context::Context;
 use crate::world::core::{Core, DataQueue, Network};
-use crate::world::hosts::Flow;
+use crate::world::hosts::{Flow, Noted};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::{TimedTrain, Train};
 
@@ -51,7 +51,7 @@ impl Host<AckPacket> for Hearing<'_> {
         match (self.options, self.leaving.context.recorder.traces_cwnd()) {
             (true, _) => self.take_with_options(coming),
             (false, false) => self.take_plain(coming),
-            (false, true) => self.take_singly(coming),
+            (false, true) => self.take_and_record(coming),
         }
     }
 
@@ -75,20 +75,19 @@ impl Hearing<'_> {
 
     /// The same where each ACK has a row in the trace.
     #[inline(never)]
-    fn take_singly(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
-        let mut taken = 0;
-        while taken < coming.train.count {
-            let one = TimedTrain::one(coming.at(taken), coming.train.packet(taken));
-            let (measured, _) = self.flow.near.sender().round_trips();
-            if self.take_plain(&one) == 0 {
-                break;
+    fn take_and_record(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
+        let (flow, leaving) = (self.flow.id, &mut self.leaving);
+        self.flow.near.hear_and_note(coming, self.until, |now, noted| match noted {
+            Noted::Goes(seq, of) => {
+                let at = leaving.wire.carry(now, of.0);
+                leaving.put(at, seq, of);
             }
-            let (of, sender) = ((self.flow.id, self.leaving.index), self.flow.near.sender());
-            let heard = (one.at, one.train.first.next);
-            record(heard, of, (sender, measured), self.leaving.context);
-            taken += 1;
-        }
-        taken
+            Noted::Heard(next, sender, sample) => {
+                let (slot, event, ack) = (leaving.index, CwndEvent::Ack, next as i64 - 1);
+                let row = CwndRow { now, flow, slot, event, ack, sample, sender };
+                leaving.context.recorder.cwnd(&row);
+            }
+        })
     }
 
     #[inline(always)]

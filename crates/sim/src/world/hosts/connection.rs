@@ -34,7 +34,7 @@ use self::achieved::Before;
 pub(super) use self::alarm::Alarm;
 pub(in crate::world) use self::far::{AckOutlet, Far};
 pub(in crate::world) use self::kind::{Called, FlowKind};
-pub(in crate::world) use self::near::Near;
+pub(in crate::world) use self::near::{Near, Noted};
 use super::duplex::Duplex;
 use super::options::CarriedOptions;
 use super::stack::Stack;

@@ -18,7 +18,7 @@ use burstlab_kernel::{RandomSource, Stream};
 use burstlab_tcp::{FullAck, Transmission};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::connection::{Achieved, AckOutlet, Flow};
+pub(super) use self::connection::{Achieved, AckOutlet, Flow, Noted};
 use self::demand::Demands;
 pub(super) use self::stack::{FAR, NEAR, is_dead};
 use super::packet::{AckPacket, DataPacket};
