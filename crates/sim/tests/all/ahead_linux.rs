@@ -1,5 +1,6 @@
 //! Connections of Linux, whose packets carry options: what is done ahead of the clock, or all at
-//! once, is what would have been done one by one. A traced run does nothing ahead. All must be the
+//! once, is what would have been done one by one. A run with a trace of packets
+//! does nothing ahead. All must be the
 //! same but the number of events.
 
 use burstlab_sim::Trace;
