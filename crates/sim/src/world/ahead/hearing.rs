@@ -98,7 +98,7 @@ impl Hearing<'_> {
         let traced = leaving.context.recorder.traces_cwnd();
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
         while taken < count && rest.at <= *until {
-            let (measured, _) = near.sender().round_trips();
+            let measured = if traced { near.sender().round_trips().0 } else { 0 };
             let run = PacketRun { count: if traced { 1 } else { rest.count }, ..rest };
             let go = |at, seqs, of| leaving.let_go(at, seqs, of);
             let mut heard = near.hear_fast(carried, &run, *until, go);

@@ -213,14 +213,15 @@ impl Transit {
         }
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
-        let (measured, _) = flow.near.sender().round_trips();
+        let traced = context.recorder.traces_cwnd();
+        let measured = if traced { flow.near.sender().round_trips().0 } else { 0 };
         let heard = flow.near.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
             released.push(DataPacket::first(index, seq, size, cwnd));
         });
         if heard == 0 {
             return false;
         }
-        if context.recorder.traces_cwnd() {
+        if traced {
             let of = (flow.id, index);
             record((at, ack.next), of, (flow.near.sender(), measured), context);
         }
