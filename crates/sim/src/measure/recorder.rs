@@ -247,9 +247,9 @@ impl Recorder {
         }
     }
 
-    /// The same where rows may come ahead of the clock.
+    /// The same where rows may come ahead of the clock, if there are any such.
     pub(crate) fn ahead_if(mut self, ahead: bool) -> Self {
-        self.ahead = ahead;
+        self.ahead = ahead && self.traces_cwnd();
         self
     }
 
