@@ -199,6 +199,16 @@ impl Timer {
         }
     }
 
+    /// How many round trips were measured, and the last of them.
+    #[inline]
+    pub(crate) fn round_trips(&self) -> (u64, Span) {
+        let last = match &self.estimator {
+            Estimator::Ticks(ticks) => ticks.last(),
+            Estimator::Rfc6298(rfc) => rfc.view().0,
+        };
+        (self.samples, last)
+    }
+
     pub(crate) fn view(&self) -> RttView {
         let (sample, smoothed, variance) = match &self.estimator {
             Estimator::Ticks(ticks) => ticks.view(),

@@ -1,6 +1,7 @@
 //! Rows in chunks: those that can change no more are handed over while the run goes on.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -72,16 +73,34 @@ impl<T: Rows, M: Default> Chunks<T, M> {
     /// Counts one more row; returns the chunk whose columns it goes to.
     #[inline]
     pub(crate) fn add(&mut self) -> &mut Chunk<T, M> {
+        self.with_room().length += 1;
+        self.added += 1;
+        self.held.back_mut().expect("there is one with room")
+    }
+
+    /// Adds so many rows: `append` adds those of a range of them to columns.
+    pub(crate) fn extend(&mut self, count: usize, mut append: impl FnMut(&mut T, Range<usize>)) {
+        let (full, mut done) = (1 << self.bits, 0);
+        while done < count {
+            let chunk = self.with_room();
+            let next = count.min(done + full - chunk.length);
+            append(&mut chunk.rows, done..next);
+            chunk.length += next - done;
+            self.added += (next - done) as u64;
+            done = next;
+        }
+    }
+
+    /// The last chunk, in which there is room for a row.
+    #[inline]
+    fn with_room(&mut self) -> &mut Chunk<T, M> {
         let full = 1 << self.bits;
         if self.held.back().is_none_or(|chunk| chunk.length == full) {
             // The first chunk may remain the only one, with a few rows.
             let rows = if self.added == 0 { T::default() } else { T::with_capacity(full) };
             self.held.push_back(Chunk { rows, mark: M::default(), length: 0, kept: None });
         }
-        self.added += 1;
-        let chunk = self.held.back_mut().expect("there is one with room");
-        chunk.length += 1;
-        chunk
+        self.held.back_mut().expect("there is one with room")
     }
 
     /// The name of the last row, by which [`at`](Self::at) finds it.

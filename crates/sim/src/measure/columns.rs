@@ -1,5 +1,7 @@
 //! Tables by column, as they leave the simulator.
 
+use std::ops::Range;
+
 use crate::topology::Graph;
 
 /// A column of a table. A `u64` of all ones stands for "none".
@@ -87,6 +89,15 @@ pub(crate) trait Rows: Default {
     /// The rows at these places.
     fn pick(&self, places: &[u32]) -> Self;
 
+    /// Adds the rows of another table at these places.
+    fn append(&mut self, from: &Self, places: &[u32]);
+
+    /// Adds rows of another table that lie behind one another.
+    fn append_range(&mut self, from: &Self, places: Range<usize>);
+
+    /// Leaves no row.
+    fn clear(&mut self);
+
     /// The rows as they leave the simulator.
     fn into_table(self) -> Table;
 }
@@ -110,6 +121,18 @@ macro_rules! table {
             fn pick(&self, places: &[u32]) -> Self {
                 let places = places.iter().map(|&place| place as usize);
                 Self { $($column: places.clone().map(|at| self.$column[at]).collect(),)* }
+            }
+
+            fn append(&mut self, from: &Self, places: &[u32]) {
+                $(self.$column.extend(places.iter().map(|&at| from.$column[at as usize]));)*
+            }
+
+            fn append_range(&mut self, from: &Self, places: std::ops::Range<usize>) {
+                $(self.$column.extend_from_slice(&from.$column[places.clone()]);)*
+            }
+
+            fn clear(&mut self) {
+                $(self.$column.clear();)*
             }
 
             fn into_table(self) -> $crate::measure::Table {

@@ -15,6 +15,7 @@ mod mesh_summary;
 mod network;
 mod occupancy;
 mod ops;
+mod ordered;
 mod packets;
 mod rates;
 mod recorder;

@@ -9,6 +9,7 @@ use super::datagrams::Datagrams;
 use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
+use super::ordered::Ordered;
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
 use super::rates::{RateRow, RateTable};
 use super::windows::{CwndRow, CwndTable};
@@ -167,6 +168,8 @@ table! {
 /// The tables of a run, as far as they are traced.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
+    /// Whether rows may come ahead of the clock; else they are in the order of events.
+    ahead: bool,
     packets: Option<Box<Packets>>,
     datagrams: Option<Box<Datagrams>>,
     rates: Option<Box<Chunks<RateTable>>>,
@@ -174,7 +177,7 @@ pub(crate) struct Recorder {
     bursts: Option<Box<Chunks<BurstTable, Time>>>,
     hops: Option<Box<Chunks<HopTable>>>,
     steps: Option<Box<Chunks<StepTable>>>,
-    cwnd: Option<Box<Chunks<CwndTable>>>,
+    cwnd: Option<Box<Ordered<CwndTable>>>,
     ledger: Option<Box<LedgerTables>>,
 }
 
@@ -232,6 +235,7 @@ pub(crate) struct StepRow {
 impl Recorder {
     pub(crate) fn new(trace: Trace) -> Self {
         Self {
+            ahead: false,
             packets: trace.packets.then(Box::default),
             datagrams: trace.datagrams.then(Box::default),
             rates: trace.packets.then(Box::default),
@@ -241,6 +245,12 @@ impl Recorder {
             cwnd: trace.cwnd.then(Box::default),
             ledger: trace.ledger.then(Box::default),
         }
+    }
+
+    /// The same where rows may come ahead of the clock, if there are any such.
+    pub(crate) fn ahead_if(mut self, ahead: bool) -> Self {
+        self.ahead = ahead && self.traces_cwnd();
+        self
     }
 
     /// Sets the rows of a chunk, a power of two, before there is any.
@@ -463,7 +473,8 @@ impl Recorder {
     /// Something happened at a sender.
     pub(crate) fn cwnd(&mut self, row: &CwndRow) {
         if let Some(rows) = &mut self.cwnd {
-            rows.add().rows.push(row);
+            let place = if self.ahead { row.place() } else { 0 };
+            rows.add(row.now, place).push(row);
         }
     }
 
@@ -502,7 +513,7 @@ impl Recorder {
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
         let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(|()| true));
         let steps = self.steps.iter_mut().flat_map(|steps| steps.drain(|()| true));
-        let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
+        let cwnd = self.cwnd.iter_mut().flat_map(move |cwnd| cwnd.drain(now));
         let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
         let packets = packets.chain(datagrams).chain(rates);
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)

@@ -1,11 +1,12 @@
 //! How a sender stands after each event, as the table of windows has it.
 
-use burstlab_tcp::Sender;
+use burstlab_tcp::{Sender, State};
 use burstlab_units::{Span, Time};
 
 use super::columns::{Column, NONE, table};
 use burstlab_scenario::HostState;
 
+/// The order is that of [`State`].
 const STATES: &[&str] =
     &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss", "unknown"];
 /// Of a third-party host.
@@ -50,6 +51,8 @@ table! {
 pub(crate) struct CwndRow {
     pub(crate) now: Time,
     pub(crate) flow: u32,
+    /// The slot of the flow.
+    pub(crate) slot: u32,
     pub(crate) event: CwndEvent,
     /// The highest in-order segment of the ACK, or -1.
     pub(crate) ack: i64,
@@ -58,7 +61,36 @@ pub(crate) struct CwndRow {
     pub(crate) sender: SenderNow,
 }
 
+impl CwndRow {
+    /// The sender of a flow in a slot has heard the ACK that asks for `next`; before, it had
+    /// measured so many round trips.
+    pub(crate) fn heard(
+        now: Time,
+        (flow, slot): (u32, u32),
+        next: u64,
+        (sender, measured): (&Sender, u64),
+    ) -> Self {
+        let (count, last) = sender.round_trips();
+        Self {
+            now,
+            flow,
+            slot,
+            event: CwndEvent::Ack,
+            ack: next as i64 - 1,
+            sample: (count > measured).then_some(last),
+            sender: SenderNow::of(sender),
+        }
+    }
+
+    /// Its place among the rows of an instant: timers come first, and then it goes by slots, as
+    /// events at senders do.
+    pub(super) fn place(&self) -> u32 {
+        self.slot | u32::from(self.event != CwndEvent::Timeout) << 31
+    }
+}
+
 /// The state of a sender, as a table row stores it.
+#[derive(Clone, Copy)]
 pub(crate) struct SenderNow {
     cwnd: f64,
     ssthresh: f64,
@@ -86,6 +118,14 @@ impl SenderNow {
             base_rtt: sender.base_rtt(),
             queued: sender.queued(),
         }
+    }
+
+    /// After an ACK that lets new segments go and does nothing else.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, cwnd: f64, in_flight: u64) {
+        (self.cwnd, self.in_flight) = (cwnd, in_flight);
+        let slow = cwnd < self.ssthresh;
+        self.state = if slow { State::SlowStart } else { State::CongestionAvoidance } as u8;
     }
 
     /// The state of a third-party stack, in packets; a value that it does not report is `None`.

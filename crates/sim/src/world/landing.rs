@@ -78,8 +78,8 @@ impl Transit {
         }
     }
 
-    /// What bursts carried has landed, where the data of a flow and the ACKs of the flow of the
-    /// other direction go on the same link: burst after burst, of each first the data.
+    /// Packets of bursts have landed, where the data of a flow share a link with the ACKs of the
+    /// other direction. They are taken burst after burst, the data of each burst first.
     #[cold]
     fn land_in_turn(
         &mut self,

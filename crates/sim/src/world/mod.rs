@@ -96,7 +96,8 @@ impl World {
         };
         let notices = Notices::of(scenario.edge.notice_size);
         let surgery = Surgery::new(scenario);
-        let context = Context::new(queue, Recorder::new(trace), notices, surgery, ahead);
+        let recorder = Recorder::new(trace).ahead_if(ahead.is_allowed());
+        let context = Context::new(queue, recorder, notices, surgery, ahead);
         let mut world = Self {
             endpoints: Endpoints { active: hosts.flows.len() + endless },
             transit: Transit { context, hosts, access, core },

@@ -1,6 +1,6 @@
-//! Work ahead of the clock, or all at once, gives the results of work one by one. A traced run does
-//! nothing ahead; a queue whose packets a script may name takes them one by one. All results must
-//! be the same except the number of events.
+//! Work ahead of the clock, or all at once, gives the results of work one by one. A run with a
+//! trace of packets does nothing ahead; a queue whose packets a script may name takes them one by
+//! one. All results must be the same except the number of events.
 
 use burstlab_sim::{Monitor, Output, Simulation, Table, Trace};
 use proptest::prelude::*;

@@ -32,7 +32,7 @@ fn connections(output: &Output) -> Vec<(&'static str, Vec<u64>)> {
 
 /// Connections that come and go, with endless flows, finite ones, background bursts and UDP; a
 /// drain that is enough, or is not.
-fn any_drained() -> impl Strategy<Value = Value> {
+pub(crate) fn any_drained() -> impl Strategy<Value = Value> {
     let edge = (1u64..6, prop_oneof![Just("none"), Just("timer")], any::<bool>());
     let tcp = (
         prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],

@@ -29,5 +29,6 @@ mod steady;
 mod surgery;
 mod surgery_failures;
 mod ties;
+mod traced_ahead;
 mod wlan;
 mod world;

@@ -10,7 +10,7 @@ use crate::runs::stored::goes_on;
 use crate::runs::{ALL, BURSTS, a_clone_goes_on, are_same, numbers, run, simulation, summary};
 
 /// Any scenario of the path, small enough to run in milliseconds.
-fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
+pub(crate) fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
     let edge = prop_oneof![
         Just(json!({"assembly": "none"})),
         (1u64..60).prop_map(|t| json!({"assembly": "timer", "timer": format!("{t} ms")})),

@@ -74,6 +74,12 @@ impl Ticks {
         self.tick * 2
     }
 
+    /// The last measurement.
+    #[inline]
+    pub(super) fn last(&self) -> Span {
+        self.tick.saturating_mul(self.rtt as u64)
+    }
+
     /// Last measurement, SRTT, RTTVAR.
     pub(super) fn view(&self) -> (Span, Span, Span) {
         let ticks = |count: i64, parts: u64| self.tick.saturating_mul(count as u64) / parts;

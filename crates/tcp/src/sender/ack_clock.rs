@@ -60,6 +60,22 @@ impl AckClock {
         self.ssthresh
     }
 
+    /// Whether the sender itself takes the ACK that asks for `next`. Then all of its state is as
+    /// after that ACK; else only what the clock keeps has changed.
+    #[inline]
+    #[must_use]
+    pub fn is_rare(&self, next: u64) -> bool {
+        next >= self.rare
+    }
+
+    /// Segments sent and not covered by the ACK that asks for `next`, as
+    /// [`Sender::in_flight`](crate::Sender::in_flight).
+    #[inline]
+    #[must_use]
+    pub fn in_flight(&self, next: u64) -> u64 {
+        self.sent - next
+    }
+
     /// The sender that began the run hears its next ACK. Returns the segments that this lets go, in
     /// order, all for the first time, each of its [size](Classic::segment_size). `None`: the timer
     /// runs out before.

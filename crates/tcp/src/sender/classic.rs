@@ -221,8 +221,7 @@ impl Classic {
     }
 
     pub(super) fn round_trips(&self) -> (u64, Span) {
-        let view = self.flow.timer.view();
-        let timed = (view.samples, view.sample);
+        let timed = self.flow.timer.round_trips();
         self.flow.delays.as_ref().map_or(timed, |delays| delays.measured())
     }
 }

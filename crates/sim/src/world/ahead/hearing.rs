@@ -10,14 +10,15 @@
 use std::ops::Range;
 
 use burstlab_link::Wire;
-use burstlab_tcp::Transmission;
+use burstlab_tcp::{PacketRun, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::host::Host;
+use crate::measure::{CwndEvent, CwndRow};
 use crate::world::access::Link;
 use crate::world::context::Context;
 use crate::world::core::{Core, DataQueue, Network};
-use crate::world::hosts::Flow;
+use crate::world::hosts::{Flow, Noted};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::{TimedTrain, Train};
 
@@ -47,14 +48,11 @@ impl Host<AckPacket> for Hearing<'_> {
 
     #[inline(always)]
     fn take(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
-        if self.options {
-            return self.take_with_options(coming);
+        match (self.options, self.leaving.context.recorder.traces_cwnd()) {
+            (true, _) => self.take_with_options(coming),
+            (false, false) => self.take_plain(coming),
+            (false, true) => self.take_and_record(coming),
         }
-        let leaving = &mut self.leaving;
-        self.flow.near.hear_in_order(coming, self.until, |now, seq, of| {
-            let at = leaving.wire.carry(now, of.0);
-            leaving.put(at, seq, of);
-        })
     }
 
     #[inline(always)]
@@ -67,14 +65,43 @@ impl Host<AckPacket> for Hearing<'_> {
 
 impl Hearing<'_> {
     #[inline(always)]
+    fn take_plain(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
+        let leaving = &mut self.leaving;
+        self.flow.near.hear_in_order(coming, self.until, |now, seq, of| {
+            let at = leaving.wire.carry(now, of.0);
+            leaving.put(at, seq, of);
+        })
+    }
+
+    /// The same where each ACK has a row in the trace.
+    #[inline(never)]
+    fn take_and_record(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
+        let (flow, leaving) = (self.flow.id, &mut self.leaving);
+        self.flow.near.hear_and_note(coming, self.until, |now, noted| match noted {
+            Noted::Goes(seq, of) => {
+                let at = leaving.wire.carry(now, of.0);
+                leaving.put(at, seq, of);
+            }
+            Noted::Heard(next, sender, sample) => {
+                let (slot, event, ack) = (leaving.index, CwndEvent::Ack, next as i64 - 1);
+                let row = CwndRow { now, flow, slot, event, ack, sample, sender };
+                leaving.context.recorder.cwnd(&row);
+            }
+        })
+    }
+
+    #[inline(always)]
     fn take_with_options(&mut self, coming: &TimedTrain<AckPacket>) -> u32 {
-        let Self { until, flow: Flow { near, carried, .. }, released, leaving, .. } = self;
+        let Self { until, flow: Flow { id, near, carried, .. }, released, leaving, .. } = self;
         let Some(carried) = carried else { return 0 };
         let (ack, count) = (&coming.train.first, coming.train.count);
+        let traced = leaving.context.recorder.traces_cwnd();
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
         while taken < count && rest.at <= *until {
+            let measured = if traced { near.sender().round_trips().0 } else { 0 };
+            let run = PacketRun { count: if traced { 1 } else { rest.count }, ..rest };
             let go = |at, seqs, of| leaving.let_go(at, seqs, of);
-            let mut heard = near.hear_fast(carried, &rest, *until, go);
+            let mut heard = near.hear_fast(carried, &run, *until, go);
             if heard == 0 {
                 let next = (rest.first, ack.bytes());
                 if !near.hear_slowly(carried, rest.at, next, released) {
@@ -85,6 +112,10 @@ impl Hearing<'_> {
                 }
                 heard = 1;
             }
+            if traced {
+                let of = (*id, leaving.index);
+                record((rest.at, rest.first), of, (near.sender(), measured), leaving.context);
+            }
             taken += heard;
             if taken < count {
                 rest = rest.behind(heard);
@@ -92,6 +123,17 @@ impl Hearing<'_> {
         }
         taken
     }
+}
+
+/// The sender of a flow in a slot has heard an ACK, which has a row in the trace; before, it had
+/// measured so many round trips.
+pub(super) fn record(
+    (at, next): (Time, u64),
+    of: (u32, u32),
+    heard: (&Sender, u64),
+    context: &mut Context,
+) {
+    context.recorder.cwnd(&CwndRow::heard(at, of, next, heard));
 }
 
 /// Segments that a sender releases on its link, and their announcement.

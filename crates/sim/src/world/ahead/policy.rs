@@ -4,7 +4,8 @@
 //! result, and nobody reads the state meanwhile. The reasons follow, numbered.
 //!
 //! The run as a whole:
-//! 1. Rows of a trace are written in the order of time. A run with a trace is event-driven.
+//! 1. Rows of a trace are written in the order of time. The page `traced` says which tables put
+//!    rows in order that come early. A run with any other table is event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
 //! 3. Packets of several flows meet on a shared link. The link needs them in the order of time, so
@@ -79,6 +80,7 @@ use burstlab_tcp::{Config, Listens, NakDelay};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::traced::keeps_to_the_clock;
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
@@ -113,6 +115,8 @@ struct Standing {
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
     foresees: bool,
+    /// Whether bursts are closed and land by the clock, as their rows are in that order (1).
+    bursts_by_the_clock: bool,
 }
 
 /// Facts of the listed flows.
@@ -168,13 +172,18 @@ impl Lookahead {
         let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
         let kept = if run.bursts.is_some() { Time::ZERO } else { Time::MAX };
         let mut ahead = Self {
-            allowed: trace == Trace::default() && !drawn && alone && goes_back && !outside,
+            allowed: !keeps_to_the_clock(resolved, trace)
+                && !drawn
+                && alone
+                && goes_back
+                && !outside,
             phase: Time::ZERO,
             kept,
             safe: Time::ZERO,
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
+                bursts_by_the_clock: trace.bursts,
                 ..Standing::default()
             },
         };
@@ -204,7 +213,9 @@ impl Lookahead {
                 ([lands && !(event_driven && drops_behind), lands], foresees)
             }
         };
-        (self.standing.lands, self.standing.foresees) = (lands, foresees);
+        let early = !self.standing.bursts_by_the_clock;
+        (self.standing.lands, self.standing.foresees) =
+            (lands.map(|lands| lands && early), foresees);
     }
 
     /// Takes what is not stored from that of the same scenario.
@@ -300,6 +311,9 @@ impl Lookahead {
     /// The time before which a queue gets no packet that is not announced, as known at `now`.
     #[inline]
     pub(crate) fn known(&self, now: Time, direction: usize) -> Time {
+        if self.standing.bursts_by_the_clock {
+            return now + INSTANT;
+        }
         (now + self.standing.links[direction])
             .min(self.safe.saturating_add(INSTANT))
             .max(now + INSTANT)

@@ -12,7 +12,7 @@
 
 use burstlab_units::Time;
 
-use super::hearing::{Hearing, Leaving, Sending};
+use super::hearing::{Hearing, Leaving, Sending, record};
 use super::host::Host;
 use super::receiving::{Answering, Coming, Receiving};
 use crate::world::access::{Hop, Link};
@@ -74,8 +74,9 @@ fn take_in_front<P: Parcel>(mut host: impl Host<P>) -> u32 {
 }
 
 impl Transit {
-    /// The receiver of a flow, as packets from segment `seq` on come ahead of the clock, if they
-    /// may and it has its links to itself, as with data in one direction. Where they land, its link has to be `clear`.
+    /// The receiver of a flow, if packets from segment `seq` on may come ahead of the clock. The
+    /// flow must have its links to itself, as flows with data in one direction have. Where packets
+    /// land, the link of the receiver has to be `clear`.
     #[inline(always)]
     fn receiving(&mut self, (index, seq): (u32, u64), clear: bool) -> Option<Receiving<'_>> {
         let Self { hosts, access, core, context } = self;
@@ -217,11 +218,17 @@ impl Transit {
         }
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
+        let traced = context.recorder.traces_cwnd();
+        let measured = if traced { flow.near.sender().round_trips().0 } else { 0 };
         let heard = flow.near.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
             released.push(DataPacket::first(index, seq, size, cwnd));
         });
         if heard == 0 {
             return false;
+        }
+        if traced {
+            let of = (flow.id, index);
+            record((at, ack.next), of, (flow.near.sender(), measured), context);
         }
         flow.near.arm(index, context);
         let link = self.link(index, Hop::Near);

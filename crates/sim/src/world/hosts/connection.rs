@@ -35,7 +35,7 @@ pub(super) use self::alarm::Alarm;
 use self::before::Before;
 pub(in crate::world) use self::far::{AckOutlet, Far};
 pub(in crate::world) use self::kind::{Called, FlowKind};
-pub(in crate::world) use self::near::Near;
+pub(in crate::world) use self::near::{Near, Noted};
 use super::duplex::Duplex;
 use super::options::CarriedOptions;
 use super::stack::Stack;

@@ -21,7 +21,7 @@ use burstlab_kernel::{RandomSource, Stream};
 use burstlab_tcp::{FullAck, Transmission};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::connection::{Achieved, AckOutlet, Flow};
+pub(super) use self::connection::{Achieved, AckOutlet, Flow, Noted};
 use self::demand::Demands;
 pub(super) use self::stack::{FAR, NEAR, is_dead};
 use super::packet::{AckPacket, DataPacket};
@@ -85,7 +85,7 @@ impl Hosts {
         Some(())
     }
 
-    /// What the flows that are there from the beginning say about how far all may be ahead of the
+    /// Facts of the flows that are there from the beginning, on how far all may be ahead of the
     /// clock. The connection of a third-party stack may end whatever it has to send.
     pub(super) fn facts(&self) -> Listed {
         let any = |holds: fn(&Flow) -> bool| self.flows.iter().any(holds);

@@ -159,12 +159,8 @@ impl Hosts {
             Some(_) => flow.hear_full(now, packet, &mut self.sending),
         }
         if context.recorder.traces_cwnd() {
-            let sender = SenderNow::of(flow.near.sender());
-            let ack = packet.next as i64 - 1;
-            let (count, last) = flow.near.sender().round_trips();
-            let (id, event) = (flow.id, CwndEvent::Ack);
-            let sample = (count > measured).then_some(last);
-            let mut row = CwndRow { now, flow: id, event, ack, sample, sender };
+            let (of, sender) = ((flow.id, packet.flow), flow.near.sender());
+            let mut row = CwndRow::heard(now, of, packet.next, (sender, measured));
             context.recorder.cwnd(&row);
             (row.event, row.sample) = (CwndEvent::FastRetransmit, None);
             for _ in cuts..flow.near.sender().counters().fast_retransmits {
@@ -228,8 +224,9 @@ impl Hosts {
             row.excused = flow.kind.detects.then_some(excused);
             let ack = flow.near.sender().highest_acked().map_or(-1, |seq| seq as i64);
             let sender = SenderNow::of(flow.near.sender());
-            let (event, id) = (CwndEvent::Timeout, flow.id);
-            context.recorder.cwnd(&CwndRow { now, flow: id, event, ack, sample: None, sender });
+            let (event, id, slot) = (CwndEvent::Timeout, flow.id, index);
+            let window = CwndRow { now, flow: id, slot, event, ack, sample: None, sender };
+            context.recorder.cwnd(&window);
             context.recorder.ledger(&row, &flow.causes);
         }
         let recorded = after.timeouts > counters.timeouts;

@@ -247,6 +247,9 @@ impl SlotNetwork {
         let writes = rules.dlcc.as_ref().filter(|dlcc| dlcc.acks);
         let rtt = rules.congestion.rtt_max;
         let proxy = writes.map(|dlcc| proxy_rules(dlcc, rtt));
+        let lit = graph.fibres();
+        let fixed = Fixed { fibres: lit, graph, routes, rules, proxy, unsmoothed, drops_behind };
+        let smoothing = &fixed.rules.smoothing;
         Some(Self {
             flows: Flows::default(),
             effects: Effects::default(),
@@ -257,7 +260,7 @@ impl SlotNetwork {
             present: (Time::ZERO, 0),
             ingress: Ingress::new(nodes.len()),
             nodes,
-            admission: Admission::new(fibres.len(), rules.smoothing.refusal),
+            admission: Admission::new(fibres.len(), smoothing.refusal),
             negotiations: random.stream("ops/negotiation"),
             fronts: vec![u64::MAX; fibres.len()],
             fibres,
@@ -270,22 +273,14 @@ impl SlotNetwork {
             numbered: 0,
             units: 0,
             cross_lost: 0,
-            tally: OpsTally::new(rules.smoothing.unit),
+            tally: OpsTally::new(smoothing.unit),
             measured: None,
             arrived: Vec::new(),
             left: Vec::new(),
             landed: Vec::new(),
             ready: Vec::new(),
             asking: Vec::new(),
-            fixed: Fixed {
-                fibres: graph.fibres(),
-                graph,
-                routes,
-                rules,
-                proxy,
-                unsmoothed,
-                drops_behind,
-            },
+            fixed,
         })
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FlowKind;
 use super::alarm::Alarm;
-use crate::measure::{Digest, SenderBefore, SenderState};
+use crate::measure::{Digest, SenderBefore, SenderNow, SenderState};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::hosts::options::CarriedOptions;
@@ -270,6 +270,54 @@ impl Near {
         self.digest = digest;
         taken
     }
+
+    /// The same, and hands `put` the state after each ACK too.
+    #[inline(always)]
+    pub(in crate::world) fn hear_and_note(
+        &mut self,
+        coming: &TimedTrain<AckPacket>,
+        until: Time,
+        mut put: impl FnMut(Time, Noted),
+    ) -> u32 {
+        let run = coming.run(coming.train.first.next);
+        let Sender::Classic(sender) = &mut self.sender else { return 0 };
+        let (mut clock, most) = sender.begin_run(&run, until);
+        let (mut heard, mut next, mut taken) = (run.at, run.first, 0);
+        let mut now = SenderNow::of(&self.sender);
+        while taken < most {
+            let ((measured, _), rare) = (self.sender.round_trips(), clock.is_rare(next));
+            let Sender::Classic(sender) = &mut self.sender else { break };
+            let Some(segments) = clock.take(sender, heard, next) else { break };
+            self.digest.add(heard, 2, next);
+            for seq in segments {
+                self.digest.add(heard, 1, seq);
+                put(heard, Noted::Goes(seq, (sender.segment_size(seq), clock.cwnd())));
+            }
+            let (count, last) = self.sender.round_trips();
+            if rare {
+                now = SenderNow::of(&self.sender);
+            } else {
+                now.goes_on(clock.cwnd(), clock.in_flight(next));
+            }
+            put(heard, Noted::Heard(next, now, (count > measured).then_some(last)));
+            heard += run.gap;
+            next += u64::from(run.step);
+            taken += 1;
+        }
+        if let Sender::Classic(sender) = &mut self.sender {
+            sender.end_run(&clock, &run, taken);
+        }
+        taken
+    }
+}
+
+/// Something that a sender does as it hears ACKs.
+pub(in crate::world) enum Noted {
+    /// A segment goes: its number, its size, and the congestion window.
+    Goes(u64, (Bytes, f64)),
+    /// It has heard the ACK that asks for this segment: its state, and the round trip that it has
+    /// measured.
+    Heard(u64, SenderNow, Option<Span>),
 }
 
 /// The options of the ACKs that come to a sender and of the segments that go, and a digest of both.

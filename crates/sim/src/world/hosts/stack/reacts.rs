@@ -402,8 +402,9 @@ impl Flow {
         let sender = SenderNow::of_host(&state, repairs);
         let ack = stack.acked.map_or(-1, |acked| acked as i64);
         // A stack reports the smoothed round trip alone, and no measurement.
-        let event = CwndEvent::Ack;
-        let mut row = CwndRow { now, flow: self.id, event, ack, sample: None, sender };
+        let (flow, event) = (self.id, CwndEvent::Ack);
+        // The rows of such a run are in the order of its events, whatever the slots are.
+        let mut row = CwndRow { now, flow, slot: 0, event, ack, sample: None, sender };
         if reported.acked {
             context.recorder.cwnd(&row);
         }

@@ -1,0 +1,27 @@
+//! Which tables may be recorded ahead of the clock: a row that comes early has to be put where an
+//! event-driven run has it.
+//!
+//! - `ledger`: each of its rows is made by an event, since hosts that are ahead of the clock have
+//!   none. Events come in the same order in both runs.
+//! - `bursts`: likewise, as bursts are closed and land by the clock (`policy`).
+//! - `cwnd`: a row knows its time and its place in the order of an instant (`measure/ordered`).
+//!   That is the place of the event that the ACK or the timer would have. Third-party stacks,
+//!   wireless cells, shared links and data in both directions have rows from other events.
+//! - `packets`: a row is named before its time, and has no such place. Its run is event-driven.
+
+use crate::measure::Trace;
+use crate::scenario::Resolved;
+
+/// Whether a run that records these tables is event-driven. One that ends with a burst may go back,
+/// but not behind rows that it has handed over.
+pub(super) fn keeps_to_the_clock(resolved: &Resolved, trace: Trace) -> bool {
+    let scenario = &resolved.scenario;
+    let others = resolved.needs_stacks()
+        || !scenario.wlan.is_empty()
+        || scenario.access.shared
+        || scenario.goes_both_ways();
+    trace.packets
+        || trace.datagrams
+        || trace.cwnd && others
+        || trace != Trace::default() && scenario.run.bursts.is_some()
+}
