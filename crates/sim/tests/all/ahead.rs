@@ -44,7 +44,7 @@ pub(crate) fn any_spells() -> impl Strategy<Value = Value> {
 }
 
 /// Any path with a few flows: where they may be ahead, and where not.
-fn any_path() -> impl Strategy<Value = Value> {
+pub(crate) fn any_path() -> impl Strategy<Value = Value> {
     let edge = prop_oneof![
         4 => (1u64..12).prop_map(|t| json!({"assembly": "timer", "timer": format!("{t} ms")})),
         1 => Just(json!({"assembly": "hybrid", "timer": "5 ms", "size": "9 KB"})),
@@ -113,7 +113,7 @@ fn any_path() -> impl Strategy<Value = Value> {
 
 /// Any mesh whose hosts have links of their own and whose queues a timer or a size closes. Flows
 /// start at the same instant between the same nodes, so that packets tie.
-fn any_mesh() -> impl Strategy<Value = Value> {
+pub(crate) fn any_mesh() -> impl Strategy<Value = Value> {
     let network = prop_oneof![
         (3u32..6, 1u32..3).prop_map(|(n, w)| json!({"topology": "ring", "nodes": n,
             "link_delay": "1 ms", "wavelengths": w})),

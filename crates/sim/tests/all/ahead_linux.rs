@@ -57,7 +57,7 @@ fn any_loss() -> impl Strategy<Value = Value> {
 }
 
 /// Any path with a few flows.
-fn any_path() -> impl Strategy<Value = Value> {
+pub(crate) fn any_path() -> impl Strategy<Value = Value> {
     let edge = prop_oneof![
         4 => (1u64..12).prop_map(|t| json!({"assembly": "timer", "timer": format!("{t} ms")})),
         1 => Just(json!({"assembly": "hybrid", "timer": "5 ms", "size": "9 KB"})),
@@ -107,7 +107,7 @@ fn any_path() -> impl Strategy<Value = Value> {
 
 /// Any mesh whose hosts have links of their own. Bursts are lost, deflected, sent again and marked,
 /// so that packets overtake one another.
-fn any_mesh() -> impl Strategy<Value = Value> {
+pub(crate) fn any_mesh() -> impl Strategy<Value = Value> {
     let network = prop_oneof![
         (3u32..6, 1u32..3).prop_map(|(n, w)| json!({"topology": "ring", "nodes": n,
             "link_delay": "1 ms", "wavelengths": w})),

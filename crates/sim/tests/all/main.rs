@@ -20,6 +20,7 @@ mod ledger;
 mod load;
 mod mesh;
 mod mesh_timing;
+mod not_ect;
 mod ops;
 mod outages;
 mod runs;

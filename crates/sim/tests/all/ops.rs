@@ -78,7 +78,7 @@ fn rules() -> impl Strategy<Value = Value> {
     )
 }
 
-fn any_network() -> impl Strategy<Value = Value> {
+pub(crate) fn any_network() -> impl Strategy<Value = Value> {
     let shape = prop_oneof![
         Just(json!({"topology": "ring", "nodes": 5})),
         Just(json!({"topology": "star", "nodes": 4})),

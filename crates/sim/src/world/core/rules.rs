@@ -8,8 +8,8 @@ use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
-    ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
-    RouteChoice, Scenario,
+    ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, NotEct, Protocol, Queues,
+    Resolution, RouteChoice, Scenario,
 };
 use crate::topology::{Graph, Routes};
 
@@ -88,10 +88,12 @@ impl Rules {
         let lists = |what| core.contention.contains(&what);
         let thresholds = assembly.data.thresholds();
         let (_, _, room) = scenario.access.receiver_side();
+        let marking = scenario.access.receiver.as_ref().and_then(|own| own.marking.as_ref());
+        let drops = marking.is_some_and(|marks| marks.not_ect == NotEct::Drop);
         Self {
             rate: scenario.network.link_rate,
             control: !scenario.kind().is_path(),
-            drops_behind: room.packets.is_some() || room.bytes.is_some(),
+            drops_behind: room.packets.is_some() || room.bytes.is_some() || drops,
             protocol: signalling.protocol,
             processing: signalling.processing,
             guard: signalling.guard(),

@@ -12,6 +12,15 @@ use crate::measure::SentRow;
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket};
 
+/// The verdict of a queue that marks on a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::world) enum Verdict {
+    Passes,
+    Marked,
+    /// It is not ECN-capable, and would be marked if it were.
+    Dropped,
+}
+
 /// The options in flight of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct CarriedOptions {
@@ -21,8 +30,7 @@ pub(in crate::world) struct CarriedOptions {
     piggybacked: AckOptions,
     /// The segment that the last ACK asked for, and how many ACKs have.
     asked: (u64, u16),
-    /// Marks drawn, and made.
-    drawn: u32,
+    /// Marks made.
     pub(in crate::world) marks: u64,
 }
 
@@ -144,32 +152,48 @@ impl Flow {
         self.near.sender_mut().on_full_ack_with_data(now, &ack.ack(), &options, out);
     }
 
-    /// Whether a queue that marks with this chance marks a packet.
-    fn draws_mark(&mut self, chance: f64, packet: &DataPacket, draws: &Stream) -> bool {
-        if chance <= 0.0 || self.carried.is_none() && self.stack.is_none() {
-            return false;
+    /// The verdict on a packet of a queue that marks with this chance, and may drop a packet in
+    /// place of that.
+    fn draws_mark(
+        &mut self,
+        (chance, drops): (f64, bool),
+        packet: &DataPacket,
+        draws: &Stream,
+    ) -> Verdict {
+        let markable = self.carried.is_some() || self.stack.is_some();
+        if chance <= 0.0 || !markable && !drops {
+            return Verdict::Passes;
         }
         if chance < 1.0 {
-            let drawn = match (&mut self.carried, &mut self.stack) {
-                (Some(carried), _) => {
-                    carried.drawn = carried.drawn.wrapping_add(1);
-                    u64::from(carried.drawn.wrapping_sub(1))
+            let drawn = match &mut self.stack {
+                Some(stack) => stack.draws(),
+                None => {
+                    self.mark_draws = self.mark_draws.wrapping_add(1);
+                    u64::from(self.mark_draws.wrapping_sub(1))
                 }
-                (None, stack) => stack.as_mut().map_or(0, |stack| stack.draws()),
             };
             let ordinal = u64::from(self.id) << 32 | drawn;
             if draws.uniforms(ordinal)[0] >= chance {
-                return false;
+                return Verdict::Passes;
             }
         }
-        self.mark(packet)
+        match self.mark(packet) {
+            true => Verdict::Marked,
+            false if drops => Verdict::Dropped,
+            false => Verdict::Passes,
+        }
     }
 }
 
 impl Hosts {
-    /// Whether a queue that marks with this chance marks a packet.
-    pub(in crate::world) fn draws_mark(&mut self, chance: f64, packet: &DataPacket) -> bool {
-        self.flows[packet.flow as usize].draws_mark(chance, packet, &self.marks)
+    /// The verdict on a packet of a queue that marks with this chance, and may drop a packet in
+    /// place of that.
+    pub(in crate::world) fn draws_mark(
+        &mut self,
+        rule: (f64, bool),
+        packet: &DataPacket,
+    ) -> Verdict {
+        self.flows[packet.flow as usize].draws_mark(rule, packet, &self.marks)
     }
 
     /// A data packet of a connection with options is at its receiver; returns the first ACK that is
