@@ -70,7 +70,11 @@ LOCKED = $(if $(CHECKOUTS),,--locked)
 NO_SUCH = error: STACKS, WITHOUT: nothing is known of $(UNKNOWN); fix: STACKS=quiche, or WITHOUT= one that is built
 ENTER  = set -e; $(if $(UNKNOWN),echo "$(NO_SUCH)" >&2; exit 2;) \
          there=$(if $(CHECKOUTS),"$$($(PYTHON) stacks/checkouts.py $(CHECKOUTS))",stacks); \
-         export CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/stacks/target}"
+         case "$$CARGO_TARGET_DIR" in \
+           "") CARGO_TARGET_DIR="$(CURDIR)/stacks/target";; \
+           /*) ;; \
+           *) CARGO_TARGET_DIR="$(CURDIR)/$$CARGO_TARGET_DIR";; \
+         esac; export CARGO_TARGET_DIR
 # The linter in `cargo clippy` is a compiler, which can also compile the tests. Third-party crates
 # take most of the time; so they are compiled once and not checked before.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
@@ -82,7 +86,7 @@ stacks: $(VENV)/.deps ## build the extension with the third-party QUIC and TCP s
 	@touch $(VENV)/.built
 
 quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.88)
-	cd stacks && cargo build --release --locked -p burstlab-quinn-bulk
+	cargo build --manifest-path stacks/Cargo.toml --release --locked -p burstlab-quinn-bulk
 
 test-stacks: ## formatting, lints and tests of the third-party stacks, which the default build leaves out
 	@$(ENTER); cd "$$there"; set -x; cargo fetch $(LOCKED); $(if $(CHECKOUTS),,cargo fmt --all --check;) \

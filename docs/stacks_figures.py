@@ -85,7 +85,7 @@ def cubic(directory: Path) -> dict[str, Any]:
 #: The questions: the axis, and the series in their order.
 QUESTIONS = {
     "jitter": "assembly time (ms)",
-    "spells": "bursts lost in a row, mean",
+    "spells": "outages, mean length (ms); 0: each burst by itself",
     "satellite": "",
 }
 

@@ -21,14 +21,14 @@ __all__ = [
     "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
     "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule",
     "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
-    "NodeRole", "NodeWeight", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
-    "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass",
-    "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission",
-    "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario",
-    "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart", "SlowStart",
-    "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology",
-    "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames",
-    "WlanLoss", "WlanPreamble", "Write",
+    "NodeRole", "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops",
+    "Order", "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol",
+    "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution",
+    "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
+    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart",
+    "SlowStart", "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak",
+    "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan",
+    "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -103,7 +103,19 @@ MarkRule: TypeAlias = Literal["threshold", "red"]
 
 - `threshold`: Those that find more than `above` (RFC 8257 section 3.1).
 - `red`: At random, the more the longer the queue has been: RED (Floyd and Jacobson 1993), which
-  here drops nothing.
+  here drops nothing but with `not_ect = "drop"`.
+"""
+
+NotEct: TypeAlias = Literal["pass", "drop"]
+"""The fate of a data packet that is not ECN-capable, where a queue would mark it if it ...
+
+The fate of a data packet that is not ECN-capable, where a queue would mark it if it were: of a
+connection without ECN, or a SYN, a retransmission or a window probe of one with it (RFC 3168
+sections 6.1.1, 6.1.5 and 6.1.6).
+
+- `pass`: It passes, as in queues of some vendors.
+- `drop`: It is dropped (RFC 3168 section 5, RFC 7567 section 4.2.1). Other traffic, and ACKs
+  without data, pass.
 """
 
 LinkLossKind: TypeAlias = Literal["outages", "gilbert-elliott"]
@@ -933,8 +945,8 @@ class Access(_Section):
 class Marks(_Section):
     """The rule by which a queue marks packets (RFC 3168).
 
-    Only packets of connections with `tcp.ecn` or `flows.ecn` are marked. Marking never drops a
-    packet.
+    Only packets of connections with `tcp.ecn` or `flows.ecn` are marked, as far as they are
+    ECN-capable. `not_ect`(Self::not_ect) says what the queue does with other packets.
 
     Parameters
     ----------
@@ -951,6 +963,8 @@ class Marks(_Section):
         `red`: chance of a mark just below `most`. Absent: 0.02. Above 0, at most 1.
     weight : float, default 0.002
         `red`: weight of the latest packet in the mean. Absent: 0.002. Above 0, at most 1.
+    not_ect : NotEct, default "pass"
+        The fate of a data packet that is not ECN-capable where the queue would mark another one.
     """
 
     rule: MarkRule | None = None
@@ -959,6 +973,7 @@ class Marks(_Section):
     most: str | None = None
     chance: float | None = None
     weight: float | None = None
+    not_ect: NotEct | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -62,6 +62,7 @@ class Counters(TypedDict):
     access_offered: int
     access_lost: int
     access_link_lost: int
+    packets_not_ect: int
     notices_sent: int
     notices_lost: int
     background_bursts_sent: int
@@ -125,6 +126,7 @@ class FlowSummary(TypedDict):
     ended: str | None
     ended_s: float | None
     packets_marked: int
+    packets_not_ect: int
 
 
 class Confusion(TypedDict):

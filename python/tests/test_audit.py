@@ -65,6 +65,40 @@ def test_every_number_of_connections_in_both_directions(tmp_path):
     assert carried > COUNT // 5, "segments carry ACKs"
 
 
+def dropping(document: Document, number: int) -> Document:
+    """Let the queues of a scenario drop packets that they would mark, were these ECN-capable."""
+    rule: Document = {"above": f"{1 + number % 4} KB", "not_ect": "drop"}
+    if number % 3 == 0:
+        rule = {"rule": "red", "least": "1 KB", "most": "6 KB", "chance": 0.2, "weight": 0.1}
+        rule["not_ect"] = "drop"
+    access = document["access"]
+    if number % 2 == 0:
+        access["marking"] = rule
+    else:
+        access["receiver"] = {**access.get("receiver", {}), "marking": rule}
+    edge = document.get("edge", {})
+    if "ops" in document:
+        document["ops"]["marking"] = rule
+    elif "topology" in document["network"] and edge.get("port", "fifo") == "fifo":
+        document["edge"] = {**edge, "marking": rule}
+    return document
+
+
+@pytest.mark.slow
+def test_every_number_where_queues_drop_in_place_of_marks(tmp_path):
+    problems, drops = [], 0
+    for number in range(max(COUNT // 10, 10)):
+        document = dropping(scenario(number, SEED)[1], number)
+        if not document.get("flows") and not document.get("demand"):
+            continue
+        where = tmp_path / str(number)
+        audit = audited(document, where)
+        drops += Run(where, bl.resolve(document)).summary["counters"]["packets_not_ect"]
+        problems += [f"scenario {number} of seed {SEED}: {problem}" for problem in audit.problems]
+    assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
+    assert drops > 100
+
+
 @pytest.mark.parametrize("name", sorted(exempt.BOUNDED))
 def test_what_is_bounded_alone_says_why(name):
     assert len(exempt.BOUNDED[name]) > 10

@@ -42,7 +42,10 @@ def times():
     example = runpy.run_path(str(ROOT / "examples/questions.py"))
     found = defaultdict(list)
     for asked in example["QUESTIONS"]:
-        for question, series, x, sender, _, time, *_ in csv.reader(example["lines"](asked)):
+        for question, series, x, sender, _, time, *_, ended, _ in csv.reader(
+            example["lines"](asked)
+        ):
+            assert not ended, "no connection dies, as the page says"
             found[question, series, float(x), sender].append(float(time or inf))
     return {key: sorted(all_times) for key, all_times in found.items()}
 
@@ -74,19 +77,24 @@ def test_jitter(times, page):
 
 
 def test_spells(times, page):
-    def of(length, sender):
-        return times["spells", "2 % of bursts lost", length, sender]
+    lengths = (0, 2, 4, 8, 16)
 
-    assert f"CUBIC of quinn needs {median(of(1, 'quinn cubic')):.1f} s with single" in page
-    later = {f"{median(of(length, 'quinn cubic')):.1f}" for length in (4, 8, 16)}
-    assert len(later) == 1
-    assert f"{later.pop()} s with spells of four or more" in page
-    assert f"With spells of four, one seed in five needs {of(4, 'quinn cubic')[-1]:.1f} s" in page
-    ended = {one: of(16, one)[-1] < inf for *_, length, one in times if length == 16}
-    assert [one for one, all_ended in ended.items() if all_ended] == ["quinn bbr"]
-    both = [
-        median(of(length, one)) for length in (1, 2, 4, 8, 16) for one in ("quinn bbr", "noq bbr3")
-    ]
+    def of(length, sender):
+        return times["spells", "2 % lost", length, sender]
+
+    def three(sender):
+        return [f"{median(of(length, sender)):.1f}" for length in (0, 2, 16)]
+
+    one, two, last = three("quinn cubic")
+    assert f"CUBIC of quinn needs {one} s with single losses, {two} s with" in page
+    assert f"outages of 2 ms, and {last} s with outages of 16 ms" in page
+    one, two, last = three("noq cubic")
+    assert f"CUBIC of noq needs {one}, {two} and {last} s" in page
+    one, two, last = three("quinn new-reno")
+    assert f"New-Reno {one}, {two} and {last} s" in page
+    slowest = max(times[key][-1] for key in times if key[0] == "spells" and key[2] > 0)
+    assert slowest < inf and f"The slowest transfer with outages needs {slowest:.1f} s" in page
+    both = [median(of(length, one)) for length in lengths for one in ("quinn bbr", "noq bbr3")]
     assert f"BBR and BBRv3 need {min(both):.1f} to {max(both):.1f} s throughout" in page
 
 

@@ -9,6 +9,6 @@ mod wire;
 pub mod wlan;
 
 pub use loss::{GilbertElliott, LossProcess};
-pub use marking::{Marker, Marking, Red};
+pub use marking::{Marker, Marking, MarkingRule, Red};
 pub use spells::{Lengths, Spells};
 pub use wire::{Room, Wire};

@@ -5,9 +5,19 @@
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+/// When a queue marks, and its treatment of packets that cannot carry a mark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Marking {
+    /// When it marks.
+    pub rule: MarkingRule,
+    /// Whether it drops a packet that is not ECN-capable where it would mark another one (RFC 3168
+    /// section 5, RFC 7567 section 4.2.1); else it passes it.
+    pub drops: bool,
+}
+
 /// When a queue marks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Marking {
+pub enum MarkingRule {
     /// A packet that finds more bytes than this.
     Above(Bytes),
     /// Random early detection.
@@ -33,7 +43,7 @@ pub struct Red {
 /// draws and reports the result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Marker {
-    rule: Marking,
+    marking: Marking,
     mean: f64,
     /// When nothing waited any more.
     idle: Option<Time>,
@@ -44,16 +54,22 @@ pub struct Marker {
 impl Marker {
     /// The marks of a queue that is empty.
     #[must_use]
-    pub fn new(rule: Marking) -> Self {
-        Self { rule, mean: 0.0, idle: Some(Time::ZERO), since: 0 }
+    pub fn new(marking: Marking) -> Self {
+        Self { marking, mean: 0.0, idle: Some(Time::ZERO), since: 0 }
+    }
+
+    /// Whether it drops a packet that is not ECN-capable where it would mark another one.
+    #[must_use]
+    pub fn drops(&self) -> bool {
+        self.marking.drops
     }
 
     /// The chance that a packet is marked that comes at `now` and finds `waiting` bytes, which
     /// leave by `until`.
     pub fn chance(&mut self, now: Time, waiting: Bytes, until: Time) -> f64 {
-        let red = match &self.rule {
-            Marking::Above(most) => return f64::from(u8::from(waiting > *most)),
-            Marking::Red(red) => red,
+        let red = match &self.marking.rule {
+            MarkingRule::Above(most) => return f64::from(u8::from(waiting > *most)),
+            MarkingRule::Red(red) => red,
         };
         if let Some(idle) = self.idle.filter(|&idle| idle < now) {
             let gone = now.since(idle).as_ps() as f64 / red.each.as_ps().max(1) as f64;
@@ -75,7 +91,8 @@ impl Marker {
         if spread > plain { plain / spread } else { 1.0 }
     }
 
-    /// Takes the result for the packet that was asked for last.
+    /// Takes the result for the packet that was asked for last: whether it is marked, or dropped in
+    /// place of that.
     pub fn settle(&mut self, marked: bool) {
         self.since = if marked { 0 } else { self.since + 1 };
     }
@@ -88,7 +105,7 @@ mod tests {
     fn red() -> Marker {
         let (least, most) = (Bytes::new(10_000), Bytes::new(30_000));
         let rule = Red { least, most, chance: 0.1, weight: 1.0, each: Span::from_ms(1) };
-        Marker::new(Marking::Red(rule))
+        Marker::new(Marking { rule: MarkingRule::Red(rule), drops: false })
     }
 
     fn chance(marker: &mut Marker, waiting: u64) -> f64 {
@@ -97,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_threshold_marks_what_finds_more() {
-        let mut marker = Marker::new(Marking::Above(Bytes::new(3000)));
+        let rule = MarkingRule::Above(Bytes::new(3000));
+        let mut marker = Marker::new(Marking { rule, drops: false });
         assert_eq!((chance(&mut marker, 3000), chance(&mut marker, 3001)), (0.0, 1.0));
     }
 
@@ -126,7 +144,7 @@ mod tests {
     fn the_mean_falls_while_nothing_waits() {
         let (least, most) = (Bytes::new(10), Bytes::new(30));
         let rule = Red { least, most, chance: 0.1, weight: 0.5, each: Span::from_ms(1) };
-        let mut marker = Marker::new(Marking::Red(rule));
+        let mut marker = Marker::new(Marking { rule: MarkingRule::Red(rule), drops: false });
         let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
         marker.chance(at(0), Bytes::new(40), at(1));
         assert_eq!(marker.mean, 20.0);

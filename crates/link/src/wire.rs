@@ -51,25 +51,28 @@ struct Queue {
 
 impl Queue {
     /// A packet of `size` comes at `now` to a link that is free at `free_at`, with `waiting` bytes
-    /// before it; returns whether there is room for it.
+    /// before it; returns whether there is room for it. If it waits, it [joins](Self::joins) then.
     fn takes(&mut self, now: Time, size: Bytes, (free_at, waiting): (Time, Bytes)) -> bool {
-        let start = now.max(free_at);
         while self.starts.front().is_some_and(|&started| started <= now) {
             self.starts.pop_front();
         }
         if self.bytes.is_some_and(|most| waiting + size > most) {
             return false;
         }
-        if let Some(most) = self.packets.filter(|_| start > now) {
-            if self.starts.len() >= most {
-                return false;
-            }
-            self.starts.push_back(start);
+        if free_at > now && self.packets.is_some_and(|most| self.starts.len() >= most) {
+            return false;
         }
         if let Some(marker) = &mut self.marker {
             self.chance = marker.chance(now, waiting, free_at);
         }
         true
+    }
+
+    /// A packet is in the queue that will be sent from `start` on.
+    fn joins(&mut self, now: Time, start: Time) {
+        if start > now && self.packets.is_some() {
+            self.starts.push_back(start);
+        }
     }
 }
 
@@ -110,11 +113,18 @@ impl Wire {
         queue.marker.as_ref().map(|_| queue.chance)
     }
 
-    /// Whether the packet that was handed over last is marked.
+    /// Whether the packet that was handed over last is marked, or dropped in place of that.
     pub fn settle(&mut self, marked: bool) {
         if let Some(marker) = self.queue.as_mut().and_then(|queue| queue.marker.as_mut()) {
             marker.settle(marked);
         }
+    }
+
+    /// Whether the queue drops packets that are not ECN-capable where it would mark others.
+    #[must_use]
+    pub fn drops_unmarkable(&self) -> bool {
+        let queue = self.queue.as_ref();
+        queue.and_then(|queue| queue.marker.as_ref()).is_some_and(Marker::drops)
     }
 
     /// Hands over a packet of `size` at `now`; returns when its last bit arrives at the far end, or
@@ -124,15 +134,26 @@ impl Wire {
         if self.queue.is_some() && !self.admits(now, size) {
             return None;
         }
-        let start = now.max(self.free_at);
-        self.free_at = start + self.line.next(size);
-        Some(self.free_at + self.delay)
+        Some(self.take(now, size))
     }
 
-    /// Whether the queue has room for a packet.
-    fn admits(&mut self, now: Time, size: Bytes) -> bool {
-        let before = (self.free_at, self.waiting(now));
-        self.queue.as_mut().is_none_or(|queue| queue.takes(now, size, before))
+    /// Takes a packet that the queue [admits](Self::admits) at this time; returns when its last bit
+    /// arrives at the far end.
+    #[inline(always)]
+    pub fn take(&mut self, now: Time, size: Bytes) -> Time {
+        let start = now.max(self.free_at);
+        if let Some(queue) = &mut self.queue {
+            queue.joins(now, start);
+        }
+        self.free_at = start + self.line.next(size);
+        self.free_at + self.delay
+    }
+
+    /// Whether the queue has room for a packet of `size` at `now`. It is not in the queue yet: the
+    /// caller may ask for its [`chance`](Self::chance), and drop it.
+    pub fn admits(&mut self, now: Time, size: Bytes) -> bool {
+        let found = (self.free_at, self.waiting(now));
+        self.queue.as_mut().is_none_or(|queue| queue.takes(now, size, found))
     }
 
     /// As [`send`](Self::send), on a link whose queue has no bound.
@@ -187,6 +208,7 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marking::MarkingRule;
 
     const KILOBYTE: Bytes = Bytes::new(1000);
 
@@ -257,15 +279,41 @@ mod tests {
 
     #[test]
     fn a_link_marks_what_finds_more_than_the_threshold() {
-        let marking = Some(Marking::Above(Bytes::new(1500)));
-        let room = Room { marking, ..Room::default() };
-        let mut wire = Wire::new(Rate::from_bps(1_000_000), Span::from_ms(10), room);
+        let mut wire = marking(None, false);
         let chances = [0, 0, 0, 12, 40].map(|at| {
             wire.send(ms(at), KILOBYTE);
             wire.chance()
         });
         // They find 0, 1000, 2000, 1500 and 0 bytes.
         assert_eq!(chances, [0.0, 0.0, 1.0, 0.0, 0.0].map(Some));
+    }
+
+    /// A link whose queue marks what finds more than 1,500 bytes, or drops it.
+    fn marking(packets: Option<u32>, drops: bool) -> Wire {
+        let rule = MarkingRule::Above(Bytes::new(1500));
+        let room = Room { packets, marking: Some(Marking { rule, drops }), ..Room::default() };
+        Wire::new(Rate::from_bps(1_000_000), Span::from_ms(10), room)
+    }
+
+    #[test]
+    fn a_link_is_as_if_the_packet_that_it_drops_had_not_come() {
+        // A kilobyte and a byte: a part of a picosecond is carried from packet to packet.
+        let size = Bytes::new(1001);
+        for packets in [None, Some(3)] {
+            let (mut wire, mut twin) = (marking(packets, true), marking(packets, true));
+            let offered = [0, 0, 0, 0, 12, 12, 13, 40];
+            let kept = offered.map(|at| {
+                assert!(wire.admits(ms(at), size) && wire.drops_unmarkable());
+                let drops = wire.chance() == Some(1.0);
+                wire.settle(drops);
+                let arrives = (!drops).then(|| wire.take(ms(at), size));
+                assert!(drops || arrives == twin.send(ms(at), size), "at {at} ms");
+                arrives
+            });
+            // They find 0, 1001, 2002, 2002, 502, 1503, 1378 and 0 bytes.
+            let dropped = kept.map(|arrives| arrives.is_none());
+            assert_eq!(dropped, [false, false, true, true, false, true, false, false]);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use burstlab_link::Room;
 
 use super::error::{Check, word};
-use super::{Flow, Scenario, ScenarioError};
+use super::{Flow, Marks, NotEct, Scenario, ScenarioError};
 
 impl Flow {
     /// How many flows its connections are: one in each direction that has data. The two flows of a
@@ -28,7 +28,12 @@ impl Scenario {
     pub fn drops_behind(&self) -> bool {
         let bounded = |room: Room| room.packets.is_some() || room.bytes.is_some();
         let (_, _, far) = self.access.receiver_side();
-        bounded(far) || self.goes_both_ways() && bounded(self.access.room())
+        let own = self.access.receiver.as_ref().and_then(|own| own.marking.as_ref());
+        let drops = |marking: Option<&Marks>| {
+            marking.is_some_and(|marking| marking.not_ect == NotEct::Drop)
+        };
+        let near = || bounded(self.access.room()) || drops(self.access.marking.as_ref());
+        bounded(far) || drops(own) || self.goes_both_ways() && near()
     }
 }
 

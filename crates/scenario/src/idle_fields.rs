@@ -14,6 +14,7 @@ use super::{
 /// Refuses fields that have no effect. `scenario` has its defaults written out.
 pub(super) fn check(scenario: &Scenario) -> Check {
     notices(&scenario.edge)?;
+    super::marking::check(scenario)?;
     for (index, wlan) in scenario.wlan.iter().enumerate() {
         cell(&format!("wlan[{index}]"), wlan)?;
     }

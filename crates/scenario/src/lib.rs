@@ -86,7 +86,7 @@ pub use interrupt::Interrupt;
 pub use kind::NetworkKind;
 pub use live::{LIVE, Live, LivePair};
 pub use loss::{Losing, Loss, LossKind, LossRule, LossScript, Losses};
-pub use marking::{MarkRule, Marks};
+pub use marking::{MarkRule, Marks, NotEct};
 pub use names::{keys, named};
 pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,

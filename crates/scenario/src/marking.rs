@@ -1,12 +1,13 @@
 //! `marking`: which packets a queue marks rather than drops.
 
-use burstlab_link::{Marking, Red};
+use burstlab_link::{Marking, MarkingRule, Red};
 use burstlab_units::{Bytes, Rate, Serializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ScenarioError;
 use super::choice::{Choice, Fields};
+use super::error::{Check, refuse};
+use super::{Scenario, ScenarioError};
 
 /// Size of the packets that a link is assumed to send while its queue is idle.
 const IDLE_PACKET: Bytes = Bytes::new(1000);
@@ -15,7 +16,8 @@ const CHANCE: f64 = 0.02;
 const WEIGHT: f64 = 0.002;
 
 /// The rule by which a queue marks packets (RFC 3168). Only packets of connections with `tcp.ecn`
-/// or `flows.ecn` are marked. Marking never drops a packet.
+/// or `flows.ecn` are marked, as far as they are ECN-capable. [`not_ect`](Self::not_ect) says what
+/// the queue does with other packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marks {
@@ -39,6 +41,22 @@ pub struct Marks {
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+    /// The fate of a data packet that is not ECN-capable where the queue would mark another one.
+    pub not_ect: NotEct,
+}
+
+/// The fate of a data packet that is not ECN-capable, where a queue would mark it if it were: of a
+/// connection without ECN, or a SYN, a retransmission or a window probe of one with it (RFC 3168
+/// sections 6.1.1, 6.1.5 and 6.1.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotEct {
+    /// It passes, as in queues of some vendors.
+    #[default]
+    Pass,
+    /// It is dropped (RFC 3168 section 5, RFC 7567 section 4.2.1). Other traffic, and ACKs without
+    /// data, pass.
+    Drop,
 }
 
 /// The rule by which a queue marks packets.
@@ -49,8 +67,33 @@ pub enum MarkRule {
     #[default]
     Threshold,
     /// At random, the more the longer the queue has been: RED (Floyd and Jacobson 1993), which here
-    /// drops nothing.
+    /// drops nothing but with `not_ect = "drop"`.
     Red,
+}
+
+impl Scenario {
+    /// The rules of all queues that mark, each with the path of its table.
+    pub(super) fn markings(&self) -> impl Iterator<Item = (&'static str, &Marks)> {
+        let (access, ops) = (&self.access, self.ops.as_ref());
+        let receiver = access.receiver.as_ref().and_then(|own| own.marking.as_ref());
+        let all = [
+            ("access.marking", access.marking.as_ref()),
+            ("access.receiver.marking", receiver),
+            ("edge.marking", self.edge.marking.as_ref()),
+            ("ops.marking", ops.and_then(|ops| ops.marking.as_ref())),
+        ];
+        all.into_iter().filter_map(|(path, marks)| marks.map(|marks| (path, marks)))
+    }
+}
+
+/// Refuses queues that would drop packets of flows where there are none.
+pub(super) fn check(scenario: &Scenario) -> Check {
+    let any = scenario.flows.iter().flatten().next().is_some() || !scenario.demand.is_empty();
+    let drops = scenario.markings().find(|(_, marks)| marks.not_ect == NotEct::Drop);
+    let Some((path, _)) = drops.filter(|_| !any) else { return Ok(()) };
+    let problem = "there are no flows, and other traffic passes";
+    let fix = "remove it, or write [[flows]] or [[demand]]";
+    refuse(format!("{path}.not_ect"), "drop", problem, fix)
 }
 
 impl MarkRule {
@@ -76,8 +119,8 @@ impl Marks {
     /// The rule of a queue in front of a line of this `rate`; `table` is the path of the rule.
     pub(super) fn marking(&self, table: &str, rate: Rate) -> Result<Marking, ScenarioError> {
         let mut given = Choice::of(table, self, "rule", MarkRule::FIELDS);
-        let marking = match self.rule {
-            MarkRule::Threshold => Marking::Above(given.needs("above", self.above)?),
+        let rule = match self.rule {
+            MarkRule::Threshold => MarkingRule::Above(given.needs("above", self.above)?),
             MarkRule::Red => {
                 let least = given.needs("least", self.least)?;
                 let most = given.needs("most", self.most)?;
@@ -87,7 +130,7 @@ impl Marks {
                     let path = format!("{table}.least");
                     return Err(ScenarioError::new(path, least.to_string(), problem, fix));
                 }
-                Marking::Red(Red {
+                MarkingRule::Red(Red {
                     least,
                     most,
                     chance: given.may("chance", self.chance).unwrap_or(CHANCE),
@@ -97,6 +140,6 @@ impl Marks {
             }
         };
         given.done()?;
-        Ok(marking)
+        Ok(Marking { rule, drops: self.not_ect == NotEct::Drop })
     }
 }

@@ -31,9 +31,9 @@ pub struct Resolved {
     /// The losses of the senders' access links, and those of the receivers'.
     pub link_loss: [Option<LossProcess>; 2],
     /// The marking rules of the senders' and the receivers' access links; none if no host allows
-    /// marks.
+    /// marks and no packet is dropped in place of a mark.
     pub marks: [Option<Marking>; 2],
-    /// The marking rule of an ingress port, or of a node with slots; none if no host allows marks.
+    /// The marking rule of an ingress port, or of a node with slots; none in the same cases.
     pub core_marks: Option<Marking>,
     /// The law of each entry of `scenario.wlan`.
     pub wlan: Vec<WlanLaw>,
@@ -113,8 +113,8 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         assembly,
         loss,
         link_loss,
-        marks: marks.map(|marking| marking.filter(|_| heeded)),
-        core_marks: core_marks.filter(|_| heeded),
+        marks: marks.map(|marking| marking.filter(|marking| heeded || marking.drops)),
+        core_marks: core_marks.filter(|marking| heeded || marking.drops),
         wlan,
         tcp,
         flow_ends,

@@ -1,7 +1,7 @@
 //! Statements of a scenario that a run never reaches: starts after the end, a drain with nothing to
 //! wait for, marks that no sender reacts to, samples that always fall at the same place.
 
-use super::{Course, Demand, DemandLaw, Flow, Pattern, Scenario};
+use super::{Course, Demand, DemandLaw, Flow, Marks, NotEct, Pattern, Scenario};
 use burstlab_units::{Serializer, Span, Time};
 
 /// A run is the time from 0 up to `run.duration`, which is no more part of it: what would begin
@@ -180,21 +180,13 @@ fn idle_drain(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Queues that mark packets of which none may be marked.
+/// Queues that mark packets of which none may be marked, and drop none in place of that.
 fn unheeded_marks(scenario: &Scenario, heeded: bool) -> Vec<String> {
     if heeded {
         return Vec::new();
     }
-    let access = &scenario.access;
-    let receivers = access.receiver.as_ref().is_some_and(|own| own.marking.is_some());
-    let ops = scenario.ops.as_ref().is_some_and(|ops| ops.marking.is_some());
-    let given = [
-        ("access.marking", access.marking.is_some()),
-        ("access.receiver.marking", receivers),
-        ("edge.marking", scenario.edge.marking.is_some()),
-        ("ops.marking", ops),
-    ];
-    let marking = given.into_iter().filter(|(_, given)| *given).map(|(path, _)| {
+    let passes = |marks: &Marks| marks.not_ect == NotEct::Pass;
+    let marking = scenario.markings().filter(|(_, marks)| passes(marks)).map(|(path, _)| {
         format!(
             "{path} marks nothing: no sender lets its packets be marked; write variant = \"linux\" \
              and ecn = true in [tcp] or of a flow, ecn = true of a flow with a stack, or remove it"

@@ -31,13 +31,14 @@ def path(rate: str, delay: str, timer: str, queue: int) -> dict[str, Any]:
     }
 
 
-def lost(share: float, in_a_row: float = 1.0) -> dict[str, Any]:
-    """Lose this share of all bursts of data, in spells of so many on average."""
-    if in_a_row == 1.0:
-        return {"data": {"process": "bernoulli", "probability": share}}
-    begins = share / (1.0 - share) / in_a_row
-    spells = {"good_to_bad": begins, "bad_to_good": 1.0 / in_a_row}
-    return {"data": {"process": "gilbert-elliott", **spells}}
+def lost(share: float) -> dict[str, Any]:
+    """Lose this share of all bursts of data, each by itself."""
+    return {"data": {"process": "bernoulli", "probability": share}}
+
+
+def outages(up: str, down: str) -> dict[str, Any]:
+    """Lose all bursts of data in spells on a clock, of such mean lengths."""
+    return {"data": {"process": "outages", "mean_up": up, "mean_down": down}}
 
 
 def jitter() -> Iterator[tuple[str, float, dict[str, Any]]]:
@@ -54,27 +55,19 @@ def jitter() -> Iterator[tuple[str, float, dict[str, Any]]]:
 
 
 def spells() -> Iterator[tuple[str, float, dict[str, Any]]]:
-    """2 % of all bursts lost, in spells of so many on average."""
-    for length in (1, 2, 4, 8, 16):
+    """2 % lost: each burst by itself (0), or in outages of so many milliseconds on average."""
+    for length in (0, 2, 4, 8, 16):
         scenario = path("40 Mb/s", "3 ms", "1 ms", queue=70)
-        yield (
-            "2 % of bursts lost",
-            length,
-            scenario
-            | {
-                "flows": [{"bytes": "5 MB"}],
-                "loss": lost(0.02, length),
-            },
-        )
+        loss = outages(f"{49 * length} ms", f"{length} ms") if length else lost(0.02)
+        yield "2 % lost", length, scenario | {"flows": [{"bytes": "5 MB"}], "loss": loss}
 
 
 def satellite() -> Iterator[tuple[str, float, dict[str, Any]]]:
     """12 Mb/s, half a second there and back, a queue of 1.2 products, 2.56 % of the time lost."""
-    outages = {"process": "outages", "mean_up": "635.6 ms", "mean_down": "16.7 ms"}
     cases = (
         ("no loss", {}),
         ("each burst by itself", {"loss": lost(0.0256)}),
-        ("outages of 16.7 ms", {"loss": {"data": outages}}),
+        ("outages of 16.7 ms", {"loss": outages("635.6 ms", "16.7 ms")}),
     )
     for place, (name, loss) in enumerate(cases):
         scenario = path("12 Mb/s", "83 ms", "2.78 ms", queue=600)

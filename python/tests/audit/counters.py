@@ -29,6 +29,7 @@ def check(run: Run, audit: Audit) -> None:
     data = packets["kind"] == "data"
     out = data & (packets["egress_ps"] != NONE)
     audit.equal("counters.packets_crossed", int(out.sum()))
+    audit.equal("counters.packets_not_ect", int((packets["cause"] == "not-ect").sum()))
     _access(run, audit, data, out)
     _batches(run, audit)
     delivered = max(counters["packets_delivered"], 1)
@@ -54,7 +55,7 @@ def _access(run: Run, audit: Audit, data: Any, out: Any) -> None:
     scripted = packets["cause"] == "scripted"
     link = packets["cause"] == "link-lost"
     on_air = data & np.isin(packets["flow"], up) & (packets["ingress_ps"] == NONE)
-    on_air &= ~full & ~scripted & ~link
+    on_air &= ~full & ~scripted & ~link & (packets["cause"] != "not-ect")
     unseen = int((on_air & (packets["fate"] == "in-flight")).sum())
     others = (packets["kind"] == "udp") & (run.scenario["network"]["topology"] == "path")
     offered = int((data & ~on_air).sum() + out.sum() + others.sum())

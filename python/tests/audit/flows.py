@@ -229,6 +229,7 @@ def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
         "packets_sent": int(mine.sum()),
         "packets_delivered": int(there.sum()),
         "packets_lost": int((fate == "lost").sum()),
+        "packets_not_ect": int((packets["cause"][mine] == "not-ect").sum()),
         "duplicates": receiver.duplicates,
         "retransmissions": int(again.sum()),
         **timer,
@@ -398,7 +399,7 @@ def acknowledged(run: Run, number: int, last: int) -> float | None:
 
 
 #: Losses that tell of a full queue.
-_FULL = ("sender-access", "receiver-access", "wireless-queue", "congestion")
+_FULL = ("sender-access", "receiver-access", "wireless-queue", "congestion", "not-ect")
 _CLASSES = ("one-burst", "several-bursts", "congestion", "reordering", "outside")
 #: Events at a sender that reduce its window.
 _REDUCE = ("timeout", "fast-retransmit", "early-repair", "edge-retransmit")

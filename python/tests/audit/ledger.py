@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 
 from audit.checks import Audit
-from audit.result import NONE, Run
+from audit.result import NONE, Columns, Run
 
 #: Causes that are no single burst, or that are congestion.
 _ALONE = ("congestion",)
@@ -74,6 +74,15 @@ def _windows(run: Run, audit: Audit) -> None:
         audit.claim(seen == shown, f"cwnd and ledger: {event} at {sorted(seen ^ shown)[:3]}")
 
 
+def _at_link(packets: Columns, row: int) -> bool:
+    """Whether the queue of a link dropped a packet in place of a mark.
+
+    No packet's row says when the network dropped it.
+    """
+    between = packets["ingress_ps"][row] != NONE and packets["egress_ps"][row] == NONE
+    return packets["cause"][row] == "not-ect" and not between
+
+
 class Story:
     """The fate of each segment of each flow, in order of time."""
 
@@ -106,7 +115,7 @@ class Story:
             if packets["fate"][row] == "lost":
                 if cause == "burst-lost":
                     lost = lost_at.get(int(packets["burst"][row]))
-                elif cause in ("access-overflow", "link-lost"):
+                elif cause in ("access-overflow", "link-lost") or _at_link(packets, row):
                     out = int(packets["egress_ps"][row])
                     if out != NONE and "ops" in run.summary:
                         out -= round(run.summary["ops"]["slot_s"] * 1e12)

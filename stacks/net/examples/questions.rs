@@ -58,18 +58,17 @@ fn jitter(points: &mut Vec<Point>) {
     }
 }
 
-/// 2 % of all bursts lost, in spells of so many on average.
+/// 2 % lost: each burst by itself (0), or in outages on a clock, whose mean length is so many
+/// milliseconds. A burst is what comes within one.
 fn spells(points: &mut Vec<Point>) {
     const LOSS: f64 = 0.02;
-    for length in [1.0, 2.0, 4.0, 8.0, 16.0] {
-        let begins = LOSS / (1.0 - LOSS) / length;
+    for length in [0, 2, 4, 8, 16] {
         let lab = Lab::path().with("access.queue", 70).carrying(5_000_000);
-        let lab = if length > 1.0 {
-            lab.losing_in_spells(begins, 1.0 / length)
-        } else {
-            lab.losing(LOSS)
+        let lab = match length {
+            0 => lab.losing(LOSS),
+            _ => lab.losing_in_outages(&format!("{} ms", 49 * length), &format!("{length} ms")),
         };
-        add(points, ("spells", "2 % of bursts lost".into(), length), &lab, &SENDERS);
+        add(points, ("spells", "2 % lost".into(), f64::from(length)), &lab, &SENDERS);
     }
 }
 

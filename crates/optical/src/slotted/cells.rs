@@ -24,7 +24,7 @@ pub struct Piece<D> {
     pub datagram: D,
     /// Its number at its buffer.
     pub number: u64,
-    /// In how many slots it travels.
+    /// In how many slots it travels; 0: a queue on its path has dropped it.
     pub parts: u32,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// A full queue of an access link, or a wireless cell, dropped the packet.
+    /// A queue of an access link, or a wireless cell, dropped the packet.
     pub(crate) fn at_access(cause: LossCause, at: Time) -> Self {
         Self { cause, burst: 0, node: 0, port: 0, at }
     }
@@ -67,6 +67,8 @@ pub(crate) enum LossCause {
     SenderLink = 16,
     /// The receiver's access link did.
     ReceiverLink = 17,
+    /// It is not ECN-capable, and a queue dropped it where it would have marked another one.
+    NotEct = 18,
 }
 
 impl LossCause {
@@ -90,6 +92,7 @@ impl LossCause {
         "outage",
         "sender-link",
         "receiver-link",
+        "not-ect",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
@@ -137,7 +140,7 @@ pub(crate) enum ReductionCause {
     OneBurst = 0,
     /// Several bursts were lost, and no queue was full.
     SeveralBursts = 1,
-    /// A queue was full, or marked.
+    /// A queue was full, or marked, or dropped in place of a mark.
     Congestion = 2,
     /// Nothing was lost: reordering or delay.
     Reordering = 3,
@@ -155,10 +158,10 @@ impl ReductionCause {
 }
 
 impl LossCause {
-    /// Whether a full queue is the cause.
+    /// Whether a queue is the cause that is full, or too long.
     fn is_congestion(self) -> bool {
-        use LossCause::{Congestion, ReceiverAccess, SenderAccess, WirelessQueue};
-        matches!(self, SenderAccess | ReceiverAccess | WirelessQueue | Congestion)
+        use LossCause::{Congestion, NotEct, ReceiverAccess, SenderAccess, WirelessQueue};
+        matches!(self, SenderAccess | ReceiverAccess | WirelessQueue | Congestion | NotEct)
     }
 }
 
@@ -297,6 +300,8 @@ mod tests {
         causes.lost(8, loss(LossCause::SenderAccess, 0));
         assert_eq!(causes.reduction(1..9, false), Congestion, "and one full queue");
         assert_eq!(causes.reduction(1..6, false), OneBurst, "of what is waited for");
+        causes.lost(4, loss(LossCause::NotEct, 0));
+        assert_eq!(causes.reduction(1..5, false), Congestion, "dropped in place of a mark");
     }
 
     #[test]

@@ -26,6 +26,7 @@ const CAUSES: &[&str] = &[
     "slot-dropped",
     "filtered",
     "link-lost",
+    "not-ect",
 ];
 
 const DATA: u8 = 0;
@@ -53,6 +54,8 @@ pub(crate) enum PacketCause {
     Filtered = 8,
     /// An access link lost it in one of its spells.
     Link = 9,
+    /// It is not ECN-capable, and a queue dropped it where it would have marked another one.
+    NotEct = 10,
 }
 
 impl PacketCause {
@@ -63,6 +66,7 @@ impl PacketCause {
             LossCause::SenderLink | LossCause::ReceiverLink => Self::Link,
             LossCause::Wireless => Self::Wireless,
             LossCause::WirelessQueue => Self::WirelessQueue,
+            LossCause::NotEct => Self::NotEct,
             _ => Self::Overflow,
         }
     }

@@ -60,6 +60,9 @@ pub struct Counters {
     pub access_lost: u64,
     /// Of those offered, packets that `access.loss` took.
     pub access_link_lost: u64,
+    /// Data packets that are not ECN-capable, and that queues dropped where they would have marked
+    /// others (`not_ect = "drop"`).
+    pub packets_not_ect: u64,
     /// Burst ACKs and burst NAKs sent.
     pub notices_sent: u64,
     /// Of these, those dropped by a full queue.
@@ -149,7 +152,7 @@ pub struct Reductions {
     pub one_burst: u64,
     /// Several bursts were lost, and no queue was full.
     pub several_bursts: u64,
-    /// A queue was full, or it marked.
+    /// A queue was full, or it marked, or it dropped a packet in place of a mark.
     pub congestion: u64,
     /// Nothing was lost: packets came late or in another order, or ACKs were lost.
     pub reordering: u64,
@@ -254,6 +257,9 @@ pub struct FlowSummary {
     pub ended_s: Option<f64>,
     /// Data packets that queues have marked (ECN), each once.
     pub packets_marked: u64,
+    /// Data packets that are not ECN-capable, and that queues dropped where they would have marked
+    /// others (`not_ect = "drop"`).
+    pub packets_not_ect: u64,
 }
 
 /// The outcome of one replication.

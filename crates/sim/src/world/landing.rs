@@ -3,11 +3,11 @@
 use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::Time;
 
-use super::core::{Effect, Network, Payload};
+use super::core::{Effect, Network, Payload, Place};
 use super::packet::{AckPacket, DataPacket, Packet};
 use super::train::{Timed, TimedTrain, Train};
 use super::transit::Transit;
-use crate::measure::loss::Loss;
+use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, SentRow};
 
 /// ACKs of a set that an edge node writes: one that may be new to the sender, and three that repeat
@@ -121,8 +121,11 @@ impl Transit {
     fn apply_one(&mut self, effect: Effect) {
         match effect {
             Effect::Lost(payload, loss, cause) => self.lose_payload(payload, loss, cause),
-            Effect::Marked(packet) => {
-                self.hosts.flow(packet.flow()).mark(&packet);
+            Effect::Marked(packet, place) => {
+                let marked = self.hosts.flow(packet.flow()).mark(&packet);
+                if let (false, Some(place)) = (marked, place) {
+                    self.drop_in_core(&packet, place);
+                }
             }
             Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
                 self.access.cross.leave(at, &Train::one(packet), &mut self.context.recorder);
@@ -131,6 +134,18 @@ impl Transit {
             Effect::Left(at, Packet::Ack(packet)) => self.ack_home(at, packet),
             Effect::Acknowledge(flow, number) => self.acknowledge_for(flow, number),
         }
+    }
+
+    /// A queue of the optical network drops a packet that it cannot mark.
+    #[cold]
+    fn drop_in_core(&mut self, packet: &DataPacket, place: Place) {
+        if !self.core.drops(place, packet) {
+            return;
+        }
+        let (cause, at) = (LossCause::NotEct, self.context.now);
+        let loss = Loss { cause, burst: 0, node: place.node, port: 0, at };
+        self.hosts.flow(packet.flow()).lose(packet.transmission(), loss);
+        self.context.recorder.lost(packet.row, PacketCause::NotEct);
     }
 
     /// Packets are lost in the optical network.

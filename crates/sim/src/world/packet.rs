@@ -231,6 +231,12 @@ impl Packet {
         }
     }
 
+    /// Whether it is this data packet.
+    pub(super) fn is_data(&self, packet: &DataPacket) -> bool {
+        let name = |one: &DataPacket| (one.owner, one.seq, one.nth, one.row);
+        self.data().is_some_and(|own| name(own) == name(packet))
+    }
+
     /// Row in the trace.
     pub(super) fn row(&self) -> u32 {
         match self {

@@ -18,7 +18,8 @@ pub(super) fn counters(
     let (on_air, [down, up]) = (access.wireless.in_flight(), access.wireless.kept());
     let link_lost = access.losses.lost;
     let crossed = all.delivered + down;
-    let reached_egress = crossed + access.going_down() + access.receiver_drops + link_lost[1];
+    let not_taken = access.receiver_drops + access.receiver_not_ect + link_lost[1];
+    let reached_egress = crossed + access.going_down() + not_taken;
     let [data, ack, background] = core.bursts;
     let (arrived, waiting) = (under_way.arrived, under_way.batches);
     Counters {
@@ -50,6 +51,7 @@ pub(super) fn counters(
         access_offered: all.sent - up + reached_egress + cross.on_access(),
         access_lost: access.sender_drops + access.receiver_drops + cross.lost,
         access_link_lost: link_lost.iter().sum::<u64>() + cross.link_lost,
+        packets_not_ect: all.not_ect,
         notices_sent: transit.context.notices.sent,
         notices_lost: transit.context.notices.lost,
         batches_sent: arrived.batches,

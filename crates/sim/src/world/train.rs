@@ -64,7 +64,7 @@ impl<P: Parcel> Train<P> {
     }
 
     /// Cuts it behind its first `count` packets; returns the others.
-    fn split_off(&mut self, count: u32) -> Self {
+    pub(super) fn split_off(&mut self, count: u32) -> Self {
         let rest = Self { first: self.packet(count), count: self.count - count, ..*self };
         self.count = count;
         rest

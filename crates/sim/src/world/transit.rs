@@ -4,6 +4,7 @@
 //! happen to that host before.
 
 use burstlab_kernel::Rank;
+use burstlab_link::Wire;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::access::{Access, AirLoss, Hop};
 use super::context::Context;
 use super::core::{Address, Core, Expected, Network};
 use super::events::Event;
-use super::hosts::{FAR, Hosts, NEAR};
+use super::hosts::{FAR, Hosts, NEAR, Verdict};
 use super::notices::Message;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::tie_key::TieKey;
@@ -26,6 +27,27 @@ pub(super) struct Transit {
     pub(super) hosts: Hosts,
     pub(super) access: Access,
     pub(super) core: Core,
+}
+
+/// Hands a packet to a link with a bounded queue, or one that marks; returns when it is at the far
+/// end, or why it is dropped: the queue is `full`, or drops it in place of a mark.
+fn queue_up(
+    hosts: &mut Hosts,
+    wire: &mut Wire,
+    (now, full): (Time, LossCause),
+    packet: &DataPacket,
+) -> Result<Time, LossCause> {
+    if !wire.admits(now, packet.bytes()) {
+        return Err(full);
+    }
+    if let Some(chance) = wire.chance() {
+        let verdict = hosts.draws_mark((chance, wire.drops_unmarkable()), packet);
+        wire.settle(verdict != Verdict::Passes);
+        if verdict == Verdict::Dropped {
+            return Err(LossCause::NotEct);
+        }
+    }
+    Ok(wire.take(now, packet.bytes()))
 }
 
 impl Transit {
@@ -211,12 +233,15 @@ impl Transit {
             return self.lose(now, &packet, LossCause::SenderLink);
         }
         let wire = self.access.data_up_wire(packet.flow(), link);
-        let Some(at) = wire.send(now, packet.bytes()) else {
-            return self.lose(now, &packet, LossCause::SenderAccess);
+        let at = match wire.is_bounded() {
+            false => wire.carry(now, packet.bytes()),
+            true => {
+                match queue_up(&mut self.hosts, wire, (now, LossCause::SenderAccess), &packet) {
+                    Ok(at) => at,
+                    Err(cause) => return self.lose(now, &packet, cause),
+                }
+            }
         };
-        if let Some(chance) = wire.chance() {
-            wire.settle(self.hosts.draws_mark(chance, &packet));
-        }
         if !self.core.expects_data(at, packet, &mut self.context) {
             let ticket = self.context.ticket(Rank::Arrival, TieKey::DATA_UP.of(link));
             let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
@@ -241,12 +266,18 @@ impl Transit {
             return self.lose(out, &packet, LossCause::ReceiverLink);
         }
         let wire = self.access.data_down_wire(packet.flow(), link);
-        let Some(at) = wire.send(out, packet.bytes()) else {
-            return self.lose(out, &packet, LossCause::ReceiverAccess);
+        let at = match wire.is_bounded() {
+            false => wire.carry(out, packet.bytes()),
+            true => {
+                match queue_up(&mut self.hosts, wire, (out, LossCause::ReceiverAccess), &packet) {
+                    Ok(at) => at,
+                    Err(cause) => {
+                        self.access.receiver_not_ect += u64::from(cause == LossCause::NotEct);
+                        return self.lose(out, &packet, cause);
+                    }
+                }
+            }
         };
-        if let Some(chance) = wire.chance() {
-            wire.settle(self.hosts.draws_mark(chance, &packet));
-        }
         let clear = self.access.data_down[link as usize].lane.is_empty();
         if !(clear && self.receive_one(at, &packet)) {
             self.data_comes(at, link, packet);

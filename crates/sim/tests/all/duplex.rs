@@ -251,7 +251,7 @@ fn slotted() -> impl Strategy<Value = Value> {
 }
 
 /// Any network, with connections of which some have data in both directions.
-fn any_scenario() -> impl Strategy<Value = Value> {
+pub(crate) fn any_scenario() -> impl Strategy<Value = Value> {
     let network = prop_oneof![
         3 => Just(json!({"network": {"topology": "path", "link_delay": "3 ms"}})),
         2 => Just(json!({"network": {"topology": "ring", "nodes": 4, "link_rate": "50 Mb/s",

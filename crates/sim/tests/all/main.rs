@@ -20,6 +20,7 @@ mod ledger;
 mod load;
 mod mesh;
 mod mesh_timing;
+mod not_ect;
 mod one_by_the_clock;
 mod ops;
 mod outages;

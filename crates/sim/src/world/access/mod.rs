@@ -66,6 +66,8 @@ pub(super) struct Access {
     /// Data packets of flows that a full queue dropped, on either side.
     pub(super) sender_drops: u64,
     pub(super) receiver_drops: u64,
+    /// Those that the queue of a receiver's link dropped in place of a mark.
+    pub(super) receiver_not_ect: u64,
 }
 
 impl Access {
@@ -99,6 +101,7 @@ impl Access {
             shared: access.shared,
             sender_drops: 0,
             receiver_drops: 0,
+            receiver_not_ect: 0,
         }
     }
 

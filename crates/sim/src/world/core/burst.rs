@@ -107,8 +107,9 @@ pub(in crate::world) struct Burst {
     /// Which of the routes of its pair its flows have, where each flow has one.
     pub(super) route_index: u32,
     pub(super) payload: Payload,
-    /// Packets it was closed with.
+    /// Packets it was closed with, and those of them that the queue of its ingress dropped.
     pub(super) packets: u64,
+    pub(super) dropped: u64,
     /// Length it was closed with, padding included.
     pub(super) bytes: Bytes,
     /// Of this, bytes of packets; all of it where it carries none. And what of them was not cut.
@@ -198,7 +199,7 @@ impl Burst {
 
     /// Whether cutting has left nothing of it, or none of the packets that it carried.
     pub(super) fn is_cut_to_nothing(&self) -> bool {
-        self.left.is_zero() || self.packets > 0 && self.payload.is_empty()
+        self.left.is_zero() || self.packets > self.dropped && self.payload.is_empty()
     }
 
     /// Notes in the trace of each packet when it leaves the ingress.

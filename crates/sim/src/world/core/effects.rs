@@ -15,12 +15,21 @@ use crate::world::train::{TimedTrain, Train};
 pub(in crate::world) enum Effect {
     /// Packets are lost together.
     Lost(Payload, Loss, PacketCause),
-    /// A queue marks a packet, if it may.
-    Marked(DataPacket),
+    /// A queue marks a packet, if it may. One that drops others says where they are.
+    Marked(DataPacket, Option<Place>),
     /// A packet leaves the network by itself, and is there at a time.
     Left(Time, Packet),
     /// An edge node writes a set of ACKs for this number to the sender of the flow in a slot.
     Acknowledge(u32, u64),
+}
+
+/// Where a packet is that a queue drops unless it can be marked.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct Place {
+    /// The slot of its burst, or the number of its cell.
+    pub(super) slot: u32,
+    /// The node of the queue, counted from 1.
+    pub(in crate::world) node: usize,
 }
 
 /// The network's answer to an ACK that is on the link to it.

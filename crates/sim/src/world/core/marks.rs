@@ -5,7 +5,7 @@ use burstlab_link::Marker;
 use burstlab_units::{Bytes, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Effect, Effects};
+use super::effects::{Effect, Effects, Place};
 use crate::scenario::Resolved;
 use crate::world::packet::DataPacket;
 
@@ -38,10 +38,15 @@ impl Markers {
         self.each.is_empty()
     }
 
-    /// These packets find so many bytes in a queue, which leave by `until`.
+    /// Whether a queue drops packets that are not ECN-capable where it would mark others.
+    pub(super) fn drops(&self, queue: usize) -> bool {
+        self.each[queue].drops()
+    }
+
+    /// These packets, at a `place`, find so many bytes in a queue, which leave by `until`.
     pub(super) fn meet(
         &mut self,
-        queue: usize,
+        (queue, place): (usize, Place),
         (now, waiting, until): (Time, Bytes, Time),
         packets: impl Iterator<Item = DataPacket>,
         effects: &mut Effects,
@@ -56,7 +61,8 @@ impl Markers {
             }
             marker.settle(marked);
             if marked {
-                effects.list.push(Effect::Marked(packet));
+                let place = Some(place).filter(|_| marker.drops());
+                effects.list.push(Effect::Marked(packet, place));
             }
         }
     }

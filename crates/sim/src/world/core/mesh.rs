@@ -10,7 +10,7 @@ use super::account::{Account, BurstCounts};
 use super::beyond::Beyond;
 use super::burst::{Burst, Bursts};
 use super::edge::{DataQueue, Edges, PATH_TRAINS};
-use super::effects::{Effects, Expected};
+use super::effects::{Effects, Expected, Place};
 use super::fabric::Fabric;
 use super::fabric::contended::Contended;
 use super::fate::Fates;
@@ -274,6 +274,13 @@ impl Network for Mesh {
 
     fn bursts_of(&self, slot: u32) -> Carried {
         self.common.flows.bursts_of(slot)
+    }
+
+    fn drops(&mut self, place: Place, packet: &DataPacket) -> bool {
+        let burst = self.common.bursts.get_mut(place.slot);
+        let there = burst.payload.take_out(packet);
+        burst.dropped += u64::from(there);
+        there
     }
 
     #[inline]

@@ -31,7 +31,7 @@ use enum_dispatch::enum_dispatch;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::edge::{BATCH_SOURCE_SIZE, BURST_SOURCE_SIZE, DataQueue};
-pub(super) use self::effects::{Effect, Effects, Expected};
+pub(super) use self::effects::{Effect, Effects, Expected, Place};
 pub(super) use self::flows::{Address, Carried, Flows};
 pub(super) use self::mesh::BURST_SIZE;
 use self::mesh::Mesh;

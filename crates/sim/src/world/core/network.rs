@@ -8,7 +8,7 @@ use enum_dispatch::enum_dispatch;
 
 use super::account::{BatchCounts, BurstCounts};
 use super::edge::DataQueue;
-use super::effects::{Effects, Expected};
+use super::effects::{Effects, Expected, Place};
 use super::flows::{Carried, Flows};
 use super::payload::Payload;
 use super::under_way::UnderWay;
@@ -111,6 +111,9 @@ pub(in crate::world) trait Network {
     fn bursts_of(&self, _slot: u32) -> Carried {
         Carried::default()
     }
+
+    /// A queue of the network drops a packet at this place; returns whether it is lost now.
+    fn drops(&mut self, _place: Place, _packet: &DataPacket) -> bool;
 
     /// The vectors of what was carried are used again.
     fn reuse(&mut self, _payload: Payload) {}

@@ -91,6 +91,21 @@ impl Payload {
         }
     }
 
+    /// Takes a data packet out; returns whether it was there.
+    #[cold]
+    pub(super) fn take_out(&mut self, packet: &DataPacket) -> bool {
+        let same = |one: &DataPacket| Packet::Data(*one).is_data(packet);
+        for (place, train) in self.data.iter_mut().enumerate() {
+            let Some(number) = train.packets().position(|one| same(&one)) else { continue };
+            let mut behind = train.split_off(number as u32);
+            let rest = (behind.count > 1).then(|| behind.split_off(1));
+            let left = (train.count > 0).then_some(*train).into_iter().chain(rest);
+            self.data.splice(place..=place, left);
+            return true;
+        }
+        false
+    }
+
     /// Packets of cross-traffic, those of batches not counted.
     pub(super) fn cross(&self) -> u64 {
         let crossing =

@@ -4,6 +4,7 @@ use burstlab_kernel::Stream;
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Time};
 
+use super::options::Verdict;
 use super::{Flow, Hosts};
 use crate::measure::SentRow;
 use crate::world::context::Context;
@@ -50,32 +51,48 @@ impl Flow {
         self.near.sender_mut().on_full_ack_with_data(now, &ack.ack(), &options, out);
     }
 
-    /// Whether a queue that marks with this chance marks a packet.
-    fn draws_mark(&mut self, chance: f64, packet: &DataPacket, draws: &Stream) -> bool {
-        if chance <= 0.0 || self.carried.is_none() && self.stack.is_none() {
-            return false;
+    /// The verdict on a packet of a queue that marks with this chance, and may drop a packet in
+    /// place of a mark.
+    fn draws_mark(
+        &mut self,
+        (chance, drops): (f64, bool),
+        packet: &DataPacket,
+        draws: &Stream,
+    ) -> Verdict {
+        let markable = self.carried.is_some() || self.stack.is_some();
+        if chance <= 0.0 || !markable && !drops {
+            return Verdict::Passes;
         }
         if chance < 1.0 {
-            let drawn = match (&mut self.carried, &mut self.stack) {
-                (Some(carried), _) => {
-                    carried.drawn = carried.drawn.wrapping_add(1);
-                    u64::from(carried.drawn.wrapping_sub(1))
+            let drawn = match &mut self.stack {
+                Some(stack) => stack.draws(),
+                None => {
+                    self.mark_draws = self.mark_draws.wrapping_add(1);
+                    u64::from(self.mark_draws.wrapping_sub(1))
                 }
-                (None, stack) => stack.as_mut().map_or(0, |stack| stack.draws()),
             };
             let ordinal = u64::from(self.id) << 32 | drawn;
             if draws.uniforms(ordinal)[0] >= chance {
-                return false;
+                return Verdict::Passes;
             }
         }
-        self.mark(packet)
+        match self.mark(packet) {
+            true => Verdict::Marked,
+            false if drops => Verdict::Dropped,
+            false => Verdict::Passes,
+        }
     }
 }
 
 impl Hosts {
-    /// Whether a queue that marks with this chance marks a packet.
-    pub(in crate::world) fn draws_mark(&mut self, chance: f64, packet: &DataPacket) -> bool {
-        self.flows[packet.flow() as usize].draws_mark(chance, packet, &self.marks)
+    /// The verdict on a packet of a queue that marks with this chance, and may drop a packet in
+    /// place of a mark.
+    pub(in crate::world) fn draws_mark(
+        &mut self,
+        rule: (f64, bool),
+        packet: &DataPacket,
+    ) -> Verdict {
+        self.flows[packet.flow() as usize].draws_mark(rule, packet, &self.marks)
     }
 
     /// A data packet of a connection with options is at its receiver; returns the first ACK that is

@@ -39,7 +39,7 @@ pub(in crate::world) use self::near::{Near, Noted};
 use super::duplex::Duplex;
 use super::options::CarriedOptions;
 use super::stack::Stack;
-use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
+use crate::measure::loss::{Causes, Loss, LossCause, ReductionCause, Truth};
 use crate::scenario::Ending;
 use crate::world::ahead::policy::{Ends, HostRules};
 use crate::world::context::Context;
@@ -52,6 +52,8 @@ pub(in crate::world) struct Tally {
     pub(in crate::world) delivered: u64,
     pub(in crate::world) delivered_bytes: u64,
     pub(in crate::world) lost: u64,
+    /// Of these, those that a queue dropped in place of a mark.
+    pub(in crate::world) not_ect: u64,
     pub(in crate::world) acks_sent: u64,
     pub(in crate::world) acks_delivered: u64,
     pub(in crate::world) acks_lost: u64,
@@ -70,6 +72,7 @@ impl Tally {
         self.delivered += other.delivered;
         self.delivered_bytes += other.delivered_bytes;
         self.lost += other.lost;
+        self.not_ect += other.not_ect;
         self.acks_sent += other.acks_sent;
         self.acks_delivered += other.acks_delivered;
         self.acks_lost += other.acks_lost;
@@ -115,6 +118,8 @@ pub(in crate::world) struct Flow {
     /// Segments among these that the receiver was not asked for yet, and when they were lost: an
     /// earlier transmission may have brought them or, taken ahead of the clock, is yet to.
     unjoined: Vec<(u64, Time)>,
+    /// Draws by which queues mark, or drop, the packets of a sender of our own.
+    pub(super) mark_draws: u32,
     /// What its packets carry besides, if they do.
     pub(in crate::world) carried: Option<Box<CarriedOptions>>,
     /// The other direction of its connection, if that has data too.
@@ -148,6 +153,7 @@ impl Flow {
             counted: Tally::default(),
             causes: Causes::default(),
             unjoined: Vec::new(),
+            mark_draws: 0,
             duplex: None,
             carried: (kind.config.variant == Variant::Linux).then(Box::default),
             before: Before::default(),
@@ -196,6 +202,7 @@ impl Flow {
     /// A transmission is lost, the `nth` of segment `seq`.
     pub(in crate::world) fn lose(&mut self, (seq, nth): (u64, u32), loss: Loss) {
         self.counted.lost += 1;
+        self.counted.not_ect += u64::from(loss.cause == LossCause::NotEct);
         if let Some(carried) = &mut self.carried {
             carried.take(seq, nth.min(u32::from(u16::MAX)) as u16);
         }

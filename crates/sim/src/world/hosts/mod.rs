@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::connection::{Achieved, AckOutlet, Flow, Noted};
 use self::demand::Demands;
+pub(super) use self::options::Verdict;
 pub(super) use self::stack::{FAR, NEAR, is_dead};
 use super::packet::{AckPacket, DataPacket};
 use crate::scenario::{Resolved, ScenarioError};

@@ -6,6 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::option_table::OptionTable;
 
+/// The verdict of a queue that marks on a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::world) enum Verdict {
+    Passes,
+    Marked,
+    /// It is not ECN-capable, and would be marked if it were.
+    Dropped,
+}
+
 /// The options in flight of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct CarriedOptions {
@@ -15,8 +24,7 @@ pub(in crate::world) struct CarriedOptions {
     pub(super) piggybacked: AckOptions,
     /// The segment that the last ACK asked for, and how many ACKs have.
     asked: (u64, u16),
-    /// Marks drawn, and made.
-    pub(super) drawn: u32,
+    /// Marks made.
     pub(in crate::world) marks: u64,
 }
 

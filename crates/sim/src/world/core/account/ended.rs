@@ -38,7 +38,7 @@ impl Account {
                 hops: burst.planned,
                 bytes: burst.bytes,
                 packets: burst.packets,
-                packets_left: burst.payload.packets(),
+                packets_left: burst.payload.packets() + burst.dropped,
                 load: burst.load,
                 load_left: burst.load_left,
                 took: now.since(burst.closed),

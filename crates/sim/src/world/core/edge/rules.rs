@@ -1,5 +1,6 @@
 //! The scenario's rules for edge nodes, ready for use.
 
+use burstlab_link::MarkingRule;
 use burstlab_units::{Bytes, Span};
 
 use crate::scenario::{CoreForwarding, Edge, EdgeAssembly, Queues, Resolved};
@@ -25,7 +26,7 @@ pub(super) struct EdgeRules {
     /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
     pub(super) trains: bool,
     /// Whether it matters in which order the packets of different flows lie in a burst: to links
-    /// that they share, and to what is cut off.
+    /// that they share, to what is cut off, and to marks that are drawn.
     pub(super) ordered: bool,
     /// The longest burst of a source: one that takes longer than any run.
     pub(super) longest: Bytes,
@@ -35,8 +36,12 @@ impl EdgeRules {
     pub(super) fn new(resolved: &Resolved, rules: &Rules) -> Self {
         let (scenario, assembly) = (&resolved.scenario, &resolved.assembly);
         let (edge, cuts, both_ways) = (&scenario.edge, rules.cuts, rules.both_ways);
+        // A queue that marks at random draws a number for one packet of a burst after the other.
+        let marks = resolved.core_marks.as_ref();
+        let drawn = marks.is_some_and(|marks| matches!(marks.rule, MarkingRule::Red(_)));
         let ordered = scenario.access.shared
             || cuts
+            || drawn
             || scenario.core.forwarding == CoreForwarding::StoreAndForward;
         let script = &resolved.loss.data.script;
         let scripted = !script.carrying.is_empty() || !script.packets.is_empty();

@@ -33,7 +33,7 @@ impl SlotNetwork {
         self.tally.kinds[flying.kind()].dropped[usize::from(congested)] += 1;
         let (pair, hop, left) = (flying.pair, flying.hop, flying.left);
         let cause = if congested { LossCause::Congestion } else { LossCause::Contention };
-        let segments = self.ends_lost((now, link), flying, cause, context);
+        let segments = self.ends_lost((now, link), &flying, cause, context);
         if congested {
             self.notify(slot, link, (pair, hop), left, segments, context);
         }
@@ -43,21 +43,21 @@ impl SlotNetwork {
     pub(super) fn ends_lost(
         &mut self,
         (now, link): (Time, u32),
-        flying: InFlight,
+        flying: &InFlight,
         cause: LossCause,
         context: &mut Context,
     ) -> Vec<(u32, u32, u64)> {
         let ends = self.fixed.graph.link(link);
         let (node, port) = (ends.from as usize + 1, ends.to + 1);
         if context.surgery.notes_losses() {
-            let what = self.happened(&flying, (now, Some(cause), node));
+            let what = self.happened(flying, (now, Some(cause), node));
             context.surgery.lost(what, context.now);
         }
-        let InFlight { cell, pair, label, .. } = flying;
+        let &InFlight { pair, label, .. } = flying;
         context.digest.add(now, 5, label);
         let loss = Loss { cause, burst: label, node, port, at: now };
         let (mut segments, mut lost) = (Vec::new(), Payload::default());
-        for piece in cell.pieces() {
+        for piece in flying.left() {
             let whole = &mut self.pairs[pair as usize].whole;
             if piece.parts > 1 && !whole.loses(piece.number, piece.parts) {
                 continue;

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream, Ticket};
 use burstlab_optical::Fibres;
 use burstlab_optical::slotted::{
-    AckProxy, Admission, Cell, Descriptor, ProxyRules, SlotClock, Switch,
+    AckProxy, Admission, Cell, Descriptor, Piece, ProxyRules, SlotClock, Switch,
 };
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,12 @@ struct InFlight {
 }
 
 impl InFlight {
+    /// The pieces in it that no queue has dropped.
+    #[inline]
+    fn left(&self) -> impl Iterator<Item = &Piece<Packet>> {
+        self.cell.pieces().filter(|piece| piece.parts > 0)
+    }
+
     /// Place of its kind: 0 if it carries a part of a data packet, 1 if ACKs alone.
     #[inline]
     fn kind(&self) -> usize {

@@ -1,17 +1,17 @@
 //! The answers of a slotted network to hosts and access links.
 
 use burstlab_kernel::Rank;
-use burstlab_optical::slotted::Passed;
+use burstlab_optical::slotted::{Passed, Piece};
 use burstlab_units::{Span, Time};
 
-use super::SlotNetwork;
+use super::{CellSlot, InFlight, SlotNetwork};
 use crate::measure::Recorder;
 use crate::scenario::{Interrupt, Run};
 use crate::slab::Slot;
 use crate::topology::Graph;
 use crate::world::ahead::policy::{Lookahead, Promises};
 use crate::world::context::Context;
-use crate::world::core::effects::{Effect, Effects, Expected};
+use crate::world::core::effects::{Effect, Effects, Expected, Place};
 use crate::world::core::flows::{Address, Flows};
 use crate::world::core::network::{Network, Report, Totals};
 use crate::world::core::under_way::UnderWay;
@@ -45,6 +45,16 @@ impl SlotNetwork {
 }
 
 impl Network for SlotNetwork {
+    fn drops(&mut self, place: Place, packet: &DataPacket) -> bool {
+        // The bytes of the packet are left empty.
+        let InFlight { cell, pair, .. } = self.cells.get_mut(CellSlot::numbered(place.slot));
+        let mut pieces = std::iter::once(&mut cell.first).chain(&mut cell.more);
+        let same = |piece: &&mut Piece<Packet>| piece.parts > 0 && piece.datagram.is_data(packet);
+        let Some(piece) = pieces.find(same) else { return false };
+        let parts = std::mem::take(&mut piece.parts);
+        parts == 1 || self.pairs[*pair as usize].whole.loses(piece.number, parts)
+    }
+
     fn begin(&mut self, _watch: &Interrupt, context: &mut Context) {
         let at = Time::ZERO + self.fixed.rules.smoothing.unit;
         context.queue.push(at, Rank::Timer, SlotEvent::SmoothingUnit.of(0));

@@ -27,7 +27,7 @@ impl SlotNetwork {
         // Of what travels in several slots, parts may have arrived, or be still to leave.
         let mut parts: BTreeSet<(u32, u64)> = BTreeSet::new();
         for (flying, piece) in
-            self.cells.values().flat_map(|flying| flying.cell.pieces().map(move |p| (flying, p)))
+            self.cells.values().flat_map(|flying| flying.left().map(move |p| (flying, p)))
         {
             let whole = &self.pairs[flying.pair as usize].whole;
             let counts = piece.parts == 1

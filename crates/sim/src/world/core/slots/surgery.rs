@@ -52,7 +52,7 @@ impl SlotNetwork {
         flying: &InFlight,
         (at, cause, node): (Time, Option<LossCause>, usize),
     ) -> Happened {
-        let slots = flying.cell.pieces().filter_map(|piece| match piece.datagram {
+        let slots = flying.left().filter_map(|piece| match piece.datagram {
             Packet::Data(packet) if packet.is_cross() => None,
             Packet::Data(packet) => Some(packet.flow()),
             Packet::Ack(packet) => Some(packet.flow),
@@ -118,7 +118,7 @@ impl SlotNetwork {
         context.surgery.done(Operation::Kill, &what);
         let flying = self.cells.take(cell);
         self.tally.kinds[flying.kind()].killed += 1;
-        self.ends_lost((at, link), flying, LossCause::Operated, context);
+        self.ends_lost((at, link), &flying, LossCause::Operated, context);
         true
     }
 }

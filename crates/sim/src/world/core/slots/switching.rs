@@ -9,7 +9,7 @@ use super::{CellSlot, InFlight, SlotNetwork};
 use crate::scenario::Order;
 use crate::world::ahead::policy::DATA;
 use crate::world::context::Context;
-use crate::world::core::effects::Effect;
+use crate::world::core::effects::{Effect, Place};
 use crate::world::packet::Packet;
 
 impl SlotNetwork {
@@ -126,12 +126,13 @@ impl SlotNetwork {
         let before = u64::from(self.nodes[node as usize].switch.occupied() - 1);
         let waiting = Bytes::new(before * self.fixed.rules.slot_size.get());
         let (now, until) = (self.clock.start(slot), self.clock.start(slot + before + 1));
-        let data = self.cells.get(cell).cell.pieces().filter_map(|piece| match piece.datagram {
+        let data = self.cells.get(cell).left().filter_map(|piece| match piece.datagram {
             Packet::Data(packet) => Some(packet),
             Packet::Ack(_) => None,
         });
+        let place = Place { slot: cell.number(), node: node as usize + 1 };
         let seen = (now, waiting, until);
-        self.markers.meet(node as usize, seen, data, &mut self.effects);
+        self.markers.meet((node as usize, place), seen, data, &mut self.effects);
     }
 
     /// A cell leaves `node` by its output `port`.
@@ -312,8 +313,8 @@ impl SlotNetwork {
         let flying = self.cells.take(cell);
         self.tally.delivered += 1;
         self.tally.kinds[flying.kind()].delivered += 1;
-        let InFlight { cell, pair, .. } = flying;
-        for piece in cell.pieces() {
+        let pair = flying.pair;
+        for piece in flying.left() {
             let whole = &mut self.pairs[pair as usize].whole;
             if piece.parts > 1 && whole.arrives(piece.number, piece.parts) != Arrival::Whole {
                 continue;

@@ -131,6 +131,7 @@ impl Flow {
             ended: None,
             ended_s: None,
             packets_marked: self.carried.as_ref().map_or(0, |carried| carried.marks),
+            packets_not_ect: self.counted.not_ect,
         };
         if let Some(stack) = &self.stack {
             stack.tell(&mut summary);

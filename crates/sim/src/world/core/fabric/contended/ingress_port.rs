@@ -7,6 +7,7 @@ use super::Contended;
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::world::core::burst::{Fate, Reservation};
+use crate::world::core::effects::Place;
 use crate::world::core::marks::waiting;
 use crate::world::core::scope::{Common, Scope};
 use crate::world::events::BurstEvent;
@@ -36,15 +37,19 @@ impl Contended {
         let passes = burst.left;
         burst.reservations.push(Reservation { link, wavelength, start, departs, arrives, passes });
         burst.wavelength = plan.graph.link(link).wavelength_of(wavelength);
-        let wait = departs.since(ready);
+        let (wait, mut drops) = (departs.since(ready), false);
         if !self.markers.are_none() {
             let seen = (now, waiting(plan.rules.rate, wait), departs);
             let packets = burst.payload.data.iter().flat_map(|one| one.packets());
-            self.markers.meet(link as usize, seen, packets, effects);
+            let place = Place { slot, node: burst.from as usize + 1 };
+            let marks = effects.list.len();
+            self.markers.meet((link as usize, place), seen, packets, effects);
+            drops = self.markers.drops(link as usize) && effects.list.len() > marks;
         }
         scope.step((now, slot), Step::Port, (Some(link), wait));
         let submits = now + wait;
-        if submits > now {
+        // The hosts say which of the packets are dropped, before the burst goes on.
+        if submits > now || drops {
             scope.context.queue.push(submits, Rank::Arrival, BurstEvent::Submit.of(slot));
             return Fate::Goes;
         }
