@@ -702,7 +702,7 @@ def test_a_result_without_bursts_of_its_own_is_an_error(burstlab, tmp_path):
     summary.write_text(json.dumps(sums.sealed(found)))
     answer = burstlab("view", tmp_path / "r", "--no-open")
     assert answer.status == 2
-    assert "neither bursts nor slots" in answer.err
+    assert "no bursts or slots to draw" in answer.err
 
 
 def test_ctrl_c_ends_it(path):

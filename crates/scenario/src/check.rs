@@ -293,7 +293,8 @@ fn warnings(scenario: &Scenario) -> Vec<String> {
         }
     }
     for (table, rule) in [("loss.data", &scenario.loss.data), ("loss.ack", &scenario.loss.ack)] {
-        let empty = rule.bursts.is_none() && rule.carrying.is_none() && rule.packets.is_none();
+        let bursts = rule.bursts.is_some() || rule.carrying.is_some();
+        let empty = !bursts && rule.packets.is_none() && rule.departures.is_none();
         if rule.process == LossKind::Script && empty {
             warnings.push(format!("{table}.process = \"script\" names nothing to lose"));
         }
