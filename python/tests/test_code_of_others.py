@@ -203,7 +203,7 @@ def test_what_only_reads_executes_nothing_and_needs_no_leave(tmp_path, burstlab)
         assert bl.resolve(given)["tcp"]["window_law"] == "python"
         assert bl.load(given)
         for ask in (surgery.what_if, surgery.blame):
-            with pytest.raises(bl.InputError, match="cannot part"):
+            with pytest.raises(bl.InputError, match="cannot be copied"):
                 ask(given)
         with pytest.raises(bl.InputError):
             live(given, allow_code=False)
