@@ -90,7 +90,7 @@ def _expand(path: str, given: dict[str, Any], files: NamedFiles) -> None:
 
 
 def used(resolved: Mapping[str, Any]) -> bool:
-    """Whether classes take part in a resolved scenario."""
+    """Whether a resolved scenario names Python classes."""
     return needs_classes(resolved)
 
 

@@ -197,7 +197,7 @@ impl Wire {
         self.free_at = arrivals.last - self.delay;
     }
 
-    /// Whether packets are dropped, or marked, where too many wait.
+    /// Whether the queue is bounded or marks: too many waiting packets are dropped or marked.
     #[inline]
     #[must_use]
     pub fn is_bounded(&self) -> bool {

@@ -248,7 +248,7 @@ fn queues(scenario: &Scenario, graph: &Graph) -> Check {
         let problem = format!(
             "{nodes} nodes with hosts, {classes} classes and {lanes} routes make {queues} queues"
         );
-        let fix = "write fewer, or have fewer nodes with hosts";
+        let fix = "write fewer routes, or have fewer nodes with hosts";
         return refuse("network.routes_per_pair", lanes.to_string(), problem, fix);
     }
     if queues > QUEUES_MAX {

@@ -1,9 +1,10 @@
 """Claims of a paper, and the verdict that measurements give them.
 
 A claim *holds* when what was measured passes its test with the whole of its interval, and *fails*
-when the whole interval misses it; between the two, measurements *cannot tell*. A claim that fails
-*differs* if it carries an explanation: a narrower test that describes what was measured instead,
-and a measurement without the alleged cause, in which the claim's own test passes. Where the claim's
+when the whole interval misses it; between the two, measurements *cannot tell*. A failed claim with
+an explanation has the verdict *differs*. An explanation is a narrower test that describes the
+measurement, and a measurement without the alleged cause, in which the claim's own test passes.
+Where the claim's
 test is missed for certain and only these two are undecided, it *differs, cause undecided*. A test
 that a wrong model passes too has no power, and no claim holds by it. A claim about a steady state
 has no firm verdict from a run that begins to measure before it.

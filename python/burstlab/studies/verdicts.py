@@ -70,7 +70,7 @@ def main_metrics(study: Study) -> list[str]:
 
 
 def _tells(study: Study, name: str) -> bool:
-    """Whether a usual metric says something: of bursts there are, of bytes where some were cut."""
+    """Whether a usual metric applies: of bursts if there are any, of bytes if some were cut."""
     part, _, last = name.rpartition(".")
     needed = {"burst_loss_ratio": "bursts", "byte_loss_ratio": "bytes_cut"}.get(last)
     name = f"{part}.{needed}"

@@ -55,7 +55,7 @@ pub(crate) struct Surgery {
     lost: Option<Lost>,
 }
 
-/// Bursts that were lost, each once, as soon as that or the first cut of it is certain.
+/// Lost bursts. Each is listed once, as soon as its loss or its first cut is certain.
 #[derive(Clone, Debug, Default)]
 struct Lost {
     noted: BTreeSet<Named>,

@@ -20,8 +20,9 @@ use crate::window::Window;
 /// [`Classic::end_run`].
 #[derive(Debug, Default)]
 pub struct AckClock {
-    /// ACKs from this one on are not like others: that of the segment that is timed, or of all that
-    /// was sent; any, if the first one ends the back-off, or where the window is not `plain`.
+    /// The first ACK that needs more than the fast path: the ACK of the timed segment, or the ACK
+    /// of all data sent. If the next ACK ends a back-off, or the window is not `plain`, every ACK
+    /// does.
     rare: u64,
     /// Whether the window goes by ACKs alone; else the sender keeps all that they change.
     plain: bool,

@@ -57,7 +57,7 @@ fn section(section: &Section) -> Result<String, String> {
 /// The value of a field: it may be null, or absent.
 fn value(field: &Field, section: &str) -> Result<String, String> {
     let kind = kind(&field.kind).ok_or_else(|| {
-        format!("{section}.{}: {:?} has no form in a summary", field.name, field.kind)
+        format!("{section}.{}: {:?}: no rule for this type", field.name, field.kind)
     })?;
     Ok(match (field.required, field.nullable) {
         (true, true) => format!("{kind} | None"),

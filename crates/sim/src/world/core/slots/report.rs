@@ -24,7 +24,8 @@ impl SlotNetwork {
         for load in self.pairs.iter().flat_map(|pair| pair.buffer.waiting()) {
             in_flight[kind(load)] += 1;
         }
-        // Of what travels in several slots, parts may have arrived, or be still to leave.
+        // A packet may travel in several slots. Some parts have arrived, and others are still to
+        // leave.
         let mut parts: BTreeSet<(u32, u64)> = BTreeSet::new();
         for (flying, piece) in
             self.cells.values().flat_map(|flying| flying.left().map(move |p| (flying, p)))

@@ -105,7 +105,7 @@ impl Contended {
         self.launch((now, slot), scope)
     }
 
-    /// Keeps no copy of a burst any more.
+    /// Drops the copy of a burst that its ingress kept.
     #[inline]
     pub(super) fn forget_copy(&mut self, burst: &mut Burst) {
         if std::mem::take(&mut burst.copy) {
