@@ -946,7 +946,7 @@ class Marks(_Section):
     """The rule by which a queue marks packets (RFC 3168).
 
     Only packets of connections with `tcp.ecn` or `flows.ecn` are marked, as far as they are
-    ECN-capable. `not_ect`(Self::not_ect) says what the queue does with other packets.
+    ECN-capable. `not_ect` says what the queue does with other packets.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ const CHANCE: f64 = 0.02;
 const WEIGHT: f64 = 0.002;
 
 /// The rule by which a queue marks packets (RFC 3168). Only packets of connections with `tcp.ecn`
-/// or `flows.ecn` are marked, as far as they are ECN-capable. [`not_ect`](Self::not_ect) says what
-/// the queue does with other packets.
+/// or `flows.ecn` are marked, as far as they are ECN-capable. `not_ect` says what the queue does
+/// with other packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marks {

@@ -4,7 +4,7 @@
 //! result, and nobody reads the state meanwhile. The reasons follow, numbered.
 //!
 //! The run as a whole:
-//! 1. Rows of a trace are written in the order of time. The page `traced` says which tables put
+//! 1. Rows of a trace are written in the order of time. The file `traced.rs` says which tables put
 //!    rows in order that come early. A run with any other table is event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
