@@ -68,7 +68,9 @@ def mended(document: Document, error: ScenarioError) -> Iterator[tuple[str, Docu
 
 def place_of(fix: str, name: str) -> bool:
     """Whether a fix names another field for what was written."""
-    return "in its place" in fix or (name == "access.queue" and "packets that may wait" in fix)
+    return "in its place" in fix or (
+        name in ("access.queue", "access.receiver.queue") and "packets that may wait" in fix
+    )
 
 
 def written(fix: str) -> Any:
