@@ -214,7 +214,7 @@ def test_messages_name_commands_that_work(alone, burstlab):
     assert answer.status == 0
     with pytest.raises(bl.InputError) as error:
         bl.read(alone)
-    (command,) = re.findall(r"fix: (burstlab run .*) makes one", str(error.value))
+    (command,) = re.findall(r"fix: (burstlab run .*) repeats one", str(error.value))
     assert command.endswith("--out DIR")
     assert burstlab(*words(command.replace("DIR", "made-again"))).status == 0
     assert bl.read("made-again").replications
@@ -223,7 +223,7 @@ def test_messages_name_commands_that_work(alone, burstlab):
     head = json.loads((alone / "study.json").read_text())
     (alone / "study.json").write_text(json.dumps(sealed({**head, "format": 1})))
     answer = burstlab("results", alone)
-    (command,) = re.findall(r"make it again: (burstlab study .*) --out DIR", answer.err)
+    (command,) = re.findall(r"repeat the study: (burstlab study .*) --out DIR", answer.err)
     assert command == again.of_study(alone / "plan.toml", "x").removesuffix(" --out x")
 
 
