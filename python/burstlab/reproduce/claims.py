@@ -1,13 +1,12 @@
 """Claims of a paper, and the verdict that measurements give them.
 
-A claim *holds* when what was measured passes its test with the whole of its interval, and *fails*
-when the whole interval misses it; between the two, measurements *cannot tell*. A failed claim with
-an explanation has the verdict *differs*. An explanation is a narrower test that describes the
-measurement, and a measurement without the alleged cause, in which the claim's own test passes.
-Where the claim's
-test is missed for certain and only these two are undecided, it *differs, cause undecided*. A test
-that a wrong model passes too has no power, and no claim holds by it. A claim about a steady state
-has no firm verdict from a run that begins to measure before it.
+A claim *holds* when the whole interval of the measurement passes its test, and *fails* when the
+whole interval misses it; between the two, measurements *cannot tell*. A failed claim with an
+explanation has the verdict *differs*. An explanation is a narrower test that describes the
+measurement, and a measurement without the alleged cause, in which the claim's own test passes. If
+only the explanation is undecided, the verdict is *differs, cause undecided*. A test that a wrong
+model passes too has no power, and no claim holds by it. A claim about a steady state gets no firm
+verdict from a run that begins to measure before this state.
 """
 
 from __future__ import annotations
