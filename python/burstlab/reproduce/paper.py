@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import burstlab.papers
+from burstlab import _core
 from burstlab.errors import unknown
 from burstlab.loading import Document, read_toml
 
@@ -93,7 +94,7 @@ class Paper:
         """
         plan: Mapping[str, Any] = self.plans.get(target, {})
         steady, begins = plan.get("steady_from"), plan.get(effort, {}).get("warmup")
-        if steady is None or begins is None or _seconds(begins) >= _seconds(steady):
+        if steady is None or begins is None or _core.seconds(begins) >= _core.seconds(steady):
             return ""
         return f"it is measured from {begins} on, and steady from {steady} on"
 
@@ -123,12 +124,6 @@ def _together(directory: Path, name: str) -> Document:
     for path in [directory / f"{name}.toml", *sorted(directory.glob(f"{name}_*.toml"))]:
         document.update(read_toml(path))
     return document
-
-
-def _seconds(time: str) -> float:
-    """Return a time of a plan, such as ``"20 s"``."""
-    value, unit = time.split()
-    return float(value) * {"s": 1.0, "ms": 1e-3}[unit]
 
 
 def select(names: Sequence[str]) -> list[tuple[Paper, str]]:
