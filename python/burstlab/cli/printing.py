@@ -56,14 +56,14 @@ def parts(value: Any, levels: int = 4) -> Iterator[str]:
     if levels == 0 or not isinstance(value, dict | list) or not any(map(_holds, _members(value))):
         yield json.dumps(value, allow_nan=False)
         return
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    if len(value) > _SLICE and levels <= _LEVELS_OF_SLICES[type(value)]:
+    is_object = isinstance(value, dict)
+    opening, closing = "{}" if is_object else "[]"
+    if len(value) > _SLICE and levels <= (_LONG_OBJECTS if is_object else _LONG_ARRAYS):
         for number, one in enumerate(_slices(value)):
             yield f"{', ' if number else opening}{json.dumps(one, allow_nan=False)[1:-1]}"
         yield closing
         return
     for number, one in enumerate(value):
-        is_object = isinstance(value, dict)
         key, member = (f"{json.dumps(one)}: ", value[one]) if is_object else ("", one)
         yield f"{', ' if number else opening}{key}"
         yield from parts(member, levels - 1)
@@ -73,8 +73,8 @@ def parts(value: Any, levels: int = 4) -> Iterator[str]:
 #: Members that are written at once: a millisecond of work if they are flows.
 _SLICE = 16
 
-#: The levels with long objects and arrays of small members; replications stand above.
-_LEVELS_OF_SLICES = {dict: 3, list: 2}
+#: The levels with long objects and long arrays of small members. Replications stand above.
+_LONG_OBJECTS, _LONG_ARRAYS = 3, 2
 
 
 def _slices(value: dict[str, Any] | list[Any]) -> Iterator[Any]:
