@@ -39,7 +39,7 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 	@echo "      $(BIN)/burstlab play                             TCP compared with Burst TCP, with sliders"
 	@echo "      $(BIN)/burstlab reproduce yu2004 --quick         the rest of this paper"
 
-test: setup ## set up, then run the tests (Rust and Python), some eight minutes on two processors
+test: setup ## set up, then run the tests (Rust and Python), 14 minutes on two processors at first, with the compilation
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST) -m "not slow"
 
