@@ -13,9 +13,11 @@ alters fingerprints. A test holds their numbers, and of this version their finge
 
 A line ``<!-- full: PAPER -->`` of a page in docs/papers is followed by a table of all targets, and
 ``<!-- full: PAPER/TARGET -->`` by one of the printed values of a target, or of all its values where
-none is printed; both end at the next empty line. Long lists are on pages of docs/papers/measured. The
-line behind ``<!-- statements: PAPER -->`` counts the statements of a paper by their verdicts, as
-``burstlab reproduce --coverage`` does.
+none is printed; both end at the next empty line. Long lists are on pages of docs/papers/measured.
+
+The line behind ``<!-- statements: PAPER -->`` counts the statements of a paper by their verdicts,
+as ``burstlab reproduce --coverage`` does.
+
 With ``--check`` nothing is written, and the exit status is 1 if a page is not up to date.
 """
 

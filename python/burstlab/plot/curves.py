@@ -10,10 +10,12 @@ from typing import Any, Literal
 
 from burstlab.plot import theme
 
-Look = Literal["line", "dashed", "measured", "measured-dashed", "published", "placed", "runs"]
+Look = Literal[
+    "line", "dashed", "measured", "measured-dashed", "published", "placed", "placed-x", "runs"
+]
 
 #: Looks without a line between the marks.
-_APART = ("published", "placed", "runs")
+_APART = ("published", "placed", "placed-x", "runs")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Curve:
         ``"line"`` or ``"dashed"`` for a formula. ``"measured"`` has marks and intervals;
         ``"measured-dashed"`` leaves an equal curve below it visible. ``"runs"`` has a disc for
         each run. ``"published"`` has hollow diamonds, ``"placed"`` bars: the value is published,
-        the place on the horizontal axis is ours.
+        the place on the horizontal axis is ours. ``"placed-x"`` has upright bars: the place on the
+        horizontal axis is published, the value is ours.
     """
 
     label: str
@@ -93,6 +96,8 @@ class Axes:
         Whether y has one.
     ticks
         Labelled values of x; by default the settings of Vega-Lite.
+    none
+        The value of x that stands for zero on a logarithmic axis with `ticks`; its label is "none".
     rule
         A value of y to mark.
     domain
@@ -114,6 +119,7 @@ class Axes:
     log_x: bool = False
     log_y: bool = False
     ticks: Sequence[float] | None = None
+    none: float | None = None
     rule: float | None = None
     domain: tuple[float, float] | None = None
     floor: float | None = 0.0
@@ -262,6 +268,7 @@ def _panel(
         ("runs", "circle", 30),
         ("published", theme.PUBLISHED, 260),
         ("placed", theme.PLACED, 300),
+        ("placed-x", theme.UPRIGHT, 300),
     ):
         if look in looks:
             layers.append(
@@ -310,6 +317,10 @@ def _x_scale(axes: Axes) -> Any:
 def _x_axis(axes: Axes) -> Any:
     import altair as alt
 
+    if axes.ticks is not None and axes.none is not None:
+        text = f"format(datum.value, '{theme.NUMBER}')"
+        named = f"datum.value < {1.01 * axes.none} ? 'none' : {text}"
+        return alt.Axis(values=[axes.none, *axes.ticks], labelFlush=False, labelExpr=named)
     if axes.ticks is not None:
         # Digits are given, or Vega takes them from its own ticks, and 280 is labelled 300.
         return alt.Axis(values=list(axes.ticks), labelFlush=False, format=theme.NUMBER)

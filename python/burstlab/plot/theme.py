@@ -194,9 +194,12 @@ _GAP = "M-0.6,-0.1L0.6,-0.7L0.6,0.1L-0.6,0.7Z"
 #: A published value at a place of ours: a level.
 _LEVEL = "M-1,-0.14L1,-0.14L1,0.14L-1,0.14Z"
 
-#: The one mark of a published value, hollow, and the mark of one whose place is ours.
+#: The same, of a published place with a value of ours.
+_UPRIGHT = "M-0.14,-1L0.14,-1L0.14,1L-0.14,1Z"
+
+#: The one mark of a published value, hollow, and the marks where one of its two places is ours.
 PUBLISHED = _DIAMOND
-PLACED = _LEVEL
+PLACED, UPRIGHT = _LEVEL, _UPRIGHT
 
 #: Lines in a legend, and the dashes they are drawn with.
 SOLID, DASHED, DOTTED = "solid", "dashed", "dotted"
@@ -211,6 +214,7 @@ LINES = {
     "measured-dashed": (_thin((-1.6, -0.9), (0.9, 1.6)) + _DISC, [7, 5]),
     "published": (_DIAMOND, [2, 3]),
     "placed": (_LEVEL, [2, 3]),
+    "placed-x": (_UPRIGHT, [2, 3]),
     "runs": (_DISC, [1, 0]),
 }
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from burstlab.analytic import wlan
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
+    TICKS,
     Number,
     assembly_delay,
     away,
@@ -279,14 +280,15 @@ def _cuts(
         if half is not None and at is not None:
             left = (1.0 - plan["knee"]["falls"]) * top
             over_p.append(
-                Curve("printed: the fall begins", theme.INK, [Dot(at, left)], "published")
+                Curve("published: the fall begins", theme.INK, [Dot(at, left)], "placed-x")
             )
-            over_q.append(Curve("printed: half", theme.INK, [Dot(0.01, half * top)], "published"))
+            dots_of_half = [Dot(0.01, half * top)]
+            over_q.append(Curve("published: half is left", theme.INK, dots_of_half, "published"))
     panels = [
         CurvePanel(f"over the {_OPTICAL}", over_p),
         CurvePanel(f"over the {_WIRELESS}", over_q),
     ]
-    axes = Axes("loss (left end: none)", title, log_x=True, shared_y=True, width=380)
+    axes = Axes("loss", title, log_x=True, ticks=TICKS, none=nothing["optical"], shared_y=True)
     findings.draw(context.target, panels, axes)
 
 
