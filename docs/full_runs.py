@@ -157,7 +157,7 @@ def counted(paper: Paper) -> str:
     found = count(statements(coverage(paper, recorded)))
     words = {
         "holds": "hold", "differs": "differ", UNDECIDED: "differ with the cause undecided",
-        "cannot tell": "cannot be told", "fails": "fail", "not run": "are not run",
+        "cannot tell": "are undecided", "fails": "fail", "not run": "are not run",
         "no number": "have no number",
     }  # fmt: skip
     parts = [f"{number} {words[verdict]}" for verdict, number in found.items()]

@@ -42,7 +42,7 @@ _PLACES = {"d", "transform", "x", "y", "x1", "x2", "y1", "y2"}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Draw the figures of a directory, of all papers or of those that are named."""
+    """Draw the figures of a directory, of all papers or of the named ones."""
     directory = Path(arguments[0])
     for paper in arguments[1:] or FIGURES:
         for name in FIGURES[paper]:

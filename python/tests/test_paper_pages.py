@@ -17,6 +17,7 @@ PAPERS = {paper.key: paper for paper in papers()}
 
 def _script(name):
     spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -82,8 +82,7 @@ def reproduce(
     names = [f"{paper.key}/{target}" for paper, target in wanted]
     effort = "full" if full else "quick"
     written = Report(directory, Options(effort, seed, jobs, column), names)
-    # Minutes are made again; hours are not.
-    file = RunFile(directory / "runs.sqlite") if full else None
+    file = RunFile(directory / "runs.sqlite") if full else None  # minutes are made again
     options = Options(effort, seed, jobs, column, file)
     reports: list[TargetReport] = []
     interrupted = False

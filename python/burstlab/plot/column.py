@@ -105,7 +105,7 @@ def _wrapped(names: list[str], most: int) -> str:
 
 
 def _walk(part: dict[str, Any], room: float, most: int) -> None:
-    """Put what stands side by side one below the other, and give each panel its width."""
+    """Put panels side by side one below the other, and give each panel its width."""
     if "hconcat" in part:
         part["vconcat"] = part.pop("hconcat")
     if "concat" in part:

@@ -14,8 +14,13 @@ Look = Literal[
     "line", "dashed", "measured", "measured-dashed", "published", "placed", "placed-x", "runs"
 ]
 
-#: Looks without a line between the marks.
-_APART = ("published", "placed", "placed-x", "runs")
+#: Shape and size of the marks of looks without a line between the marks.
+_MARKS = {
+    "runs": ("circle", 30),
+    "published": (theme.PUBLISHED, 260),
+    "placed": (theme.PLACED, 300),
+    "placed-x": (theme.UPRIGHT, 300),
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class CurvePanel:
     title
         Its title.
     curves
-        What it shows.
+        Its curves.
     y
         Title of its vertical axis, where that is not the common one; the axis then has a scale of
         its own.
@@ -247,7 +252,7 @@ def _panel(
         alt.Tooltip("n:Q"),
     ]
     common: dict[str, Any] = {"x": x, "color": colour, "tooltip": tips}
-    joined = base.transform_filter(f"indexof({json.dumps(_APART)}, datum.look) < 0")
+    joined = base.transform_filter(f"indexof({json.dumps(list(_MARKS))}, datum.look) < 0")
     line = joined.mark_line(strokeWidth=1.8, clip=True).encode(
         y=y, strokeDash=dash, detail="sign:N", **common
     )
@@ -262,39 +267,39 @@ def _panel(
         for end in ("low", "high")
     ]
     marks = measured.mark_point(size=34, filled=True, opacity=1, clip=True).encode(y=y, **common)
-    layers = [line, bars, *caps, marks]
     looks = {row["look"] for row in rows}
-    for look, shape, size in (
-        ("runs", "circle", 30),
-        ("published", theme.PUBLISHED, 260),
-        ("placed", theme.PLACED, 300),
-        ("placed-x", theme.UPRIGHT, 300),
-    ):
-        if look in looks:
-            layers.append(
-                base.transform_filter(alt.datum.look == look)
-                .mark_point(size=size, filled=True, opacity=1, strokeWidth=0, shape=shape)
-                .encode(y=y, **common)
-            )
-    layers.append(legend.layer())
+    apart = [
+        base.transform_filter(alt.datum.look == look)
+        .mark_point(size=size, filled=True, opacity=1, strokeWidth=0, shape=shape)
+        .encode(y=y, **common)
+        for look, (shape, size) in _MARKS.items()
+        if look in looks
+    ]
+    layers = [*_below(panel, axes, y_scale), line, bars, *caps, marks, *apart, legend.layer()]
+    if not axes.log_y and axes.domain is not None and axes.domain[0] > 0.0:
+        layers.append(theme.broken(axes.height))
+    return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
+
+
+def _below(panel: CurvePanel, axes: Axes, y_scale: Any) -> list[Any]:
+    """Return the layers that curves lie on: a band and a rule, where there are any."""
+    import altair as alt
+
+    layers: list[Any] = []
+    if panel.band is not None:
+        low, high = panel.band
+        layers.append(
+            alt.Chart(theme.inline([{"low": low, "high": high}], ["low", "high"]))
+            .mark_rect(color=theme.PENDING, opacity=0.25, clip=True)
+            .encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q")
+        )
     if axes.rule is not None:
-        rule = (
+        layers.append(
             alt.Chart(theme.inline([{"y": axes.rule}], ["y"]))
             .mark_rule(color=theme.MUTED, strokeWidth=1)
             .encode(y=alt.Y("y:Q", scale=y_scale))
         )
-        layers.insert(0, rule)
-    if panel.band is not None:
-        low, high = panel.band
-        layers.insert(
-            0,
-            alt.Chart(theme.inline([{"low": low, "high": high}], ["low", "high"]))
-            .mark_rect(color=theme.PENDING, opacity=0.25, clip=True)
-            .encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q"),
-        )
-    if not axes.log_y and axes.domain is not None and axes.domain[0] > 0.0:
-        layers.append(theme.broken(axes.height))
-    return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
+    return layers
 
 
 def _y_scale(axes: Axes) -> Any:
