@@ -48,6 +48,17 @@ SHORT = (
 _BLOCK = re.compile(r"(<!-- full: ([\w-]+)(?:/([\w-]+)(?:: ([^>]+))?)? -->\n)(?:[^\n]+\n)*")
 
 
+#: Verdicts in words, of one statement and of several.
+_WORDS = {
+    "holds": ("holds", "hold"),
+    "differs": ("differs", "differ"),
+    UNDECIDED: ("differs with the cause undecided", "differ with the cause undecided"),
+    "cannot tell": ("is undecided", "are undecided"),
+    "fails": ("fails", "fail"),
+    "not run": ("is not run", "are not run"),
+    "no number": ("has no number", "have no number"),
+}
+
 _COUNTS = re.compile(r"(<!-- statements: ([\w-]+) -->\n)[^\n]*\n")
 
 
@@ -155,12 +166,7 @@ def counted(paper: Paper) -> str:
     """Say how many statements of a paper hold, by the records of this version."""
     recorded, _ = reports(paper, Path("nowhere"))
     found = count(statements(coverage(paper, recorded)))
-    words = {
-        "holds": "hold", "differs": "differ", UNDECIDED: "differ with the cause undecided",
-        "cannot tell": "are undecided", "fails": "fail", "not run": "are not run",
-        "no number": "have no number",
-    }  # fmt: skip
-    parts = [f"{number} {words[verdict]}" for verdict, number in found.items()]
+    parts = [f"{number} {_WORDS[verdict][number != 1]}" for verdict, number in found.items()]
     listed = ", ".join(parts[:-1]) + " and " + parts[-1]
     return f"**Of {sum(found.values())} statements of the paper {listed}.**"
 

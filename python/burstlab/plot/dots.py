@@ -64,12 +64,36 @@ class DotAxes:
 
 
 def point(panel: str, name: str, series: str, measure: Estimate) -> NamedPoint:
-    """Return a measure as a point."""
+    """Return a measure as a point.
+
+    Parameters
+    ----------
+    panel, name, series
+        As of `NamedPoint`.
+    measure
+        The mean with its interval.
+
+    Returns
+    -------
+    NamedPoint
+        The point.
+    """
     return NamedPoint(panel, name, series, measure.mean, measure.ci95, measure.n)
 
 
 def dot_rows(points: Sequence[NamedPoint]) -> list[dict[str, Any]]:
-    """Return the rows of a figure, one a point, with the attributes of `NamedPoint`."""
+    """Return the rows of a figure, one a point.
+
+    Parameters
+    ----------
+    points
+        The points.
+
+    Returns
+    -------
+    list of dict
+        The attributes of each `NamedPoint`; ``ci95`` and ``n`` may be None.
+    """
     return [asdict(one) for one in points]
 
 
