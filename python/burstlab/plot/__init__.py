@@ -1,6 +1,14 @@
 """Figures (Altair), each of which can be written as SVG, PDF and PNG, and its numbers as CSV."""
 
-from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows
+from burstlab.plot.curves import (
+    Axes,
+    Curve,
+    CurvePanel,
+    Dot,
+    curve_chart,
+    curve_rows,
+    on_one_scale,
+)
 from burstlab.plot.distributions import distribution_chart, distribution_rows
 from burstlab.plot.dots import DotAxes, NamedPoint, dot_chart, dot_rows, point
 from burstlab.plot.gantt import Held, fibres, held_rows, occupancy_chart
@@ -41,6 +49,7 @@ __all__ = [
     "occupancy_chart",
     "occupied_chart",
     "occupied_rows",
+    "on_one_scale",
     "panel_rows",
     "point",
     "ratio_chart",

@@ -202,6 +202,24 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
     )
 
 
+def on_one_scale(panels: Sequence[CurvePanel], axes: Axes) -> list[CurvePanel]:
+    """Return panels with one scale of y, such as a row of a larger figure.
+
+    Parameters
+    ----------
+    panels
+        The panels.
+    axes
+        The axes of the figure.
+
+    Returns
+    -------
+    list of CurvePanel
+        The panels, with the same `domain`.
+    """
+    return [replace(panel, domain=_ends(panels, axes)) for panel in panels]
+
+
 def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
     every = [dot for panel in panels for curve in panel.curves for dot in curve.dots]
     values = [value for dot in every for value in _interval(dot.y, dot.ci95, axes)]
