@@ -28,7 +28,7 @@ FIGURES = {
     "shihada": ("fig6", "fig1", "readings"),
     "lu-hunter": ("fig8", "fig10", "fig1"),
     "martinez-yelmo": ("fig2", "fig3"),
-    "ramantas": ("fig5a", "table1", "fig6a"),
+    "ramantas": ("fig5a", "fig6a", "assembly"),
 }
 
 _SVG = "{http://www.w3.org/2000/svg}"
