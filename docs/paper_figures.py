@@ -27,7 +27,7 @@ FIGURES = {
     "yu2004": ("table1", "table2", "table3", "table5"),
     "shihada": ("fig6", "fig1", "readings"),
     "lu-hunter": ("fig8", "fig10", "fig1"),
-    "martinez-yelmo": ("window",),
+    "martinez-yelmo": ("fig3", "window"),
     "ramantas": ("fig5a", "fig6a", "assembly"),
 }
 
