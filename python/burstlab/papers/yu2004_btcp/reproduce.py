@@ -60,7 +60,8 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
             entry["label"],
             results[entry["label"]],
             *entry["draw"],
-            published=_published(entry, results[entry["label"]]),
+            published=entry.get("published", ()),
+            placed=_placed(entry, results[entry["label"]]),
         )
         for entry in context.plan["runs"]
         if "draw" in entry
@@ -72,13 +73,9 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
     findings.data[context.target] = [row for panel in panels for row in panel_rows(panel)]
 
 
-def _published(entry: Mapping[str, Any], result: Result) -> list[tuple[float, float]]:
-    """Return windows that the paper prints, with their instants.
-
-    Where it prints an event in place of an instant, that is the first such event of the run.
-    """
-    found = [(t_s, window) for t_s, window in entry.get("published", ())]
-    return found + [(_instant(result, event), w) for event, w in entry.get("printed", {}).items()]
+def _placed(entry: Mapping[str, Any], result: Result) -> list[tuple[float, float]]:
+    """Return windows that the paper prints at an event, at the first such event of the run."""
+    return [(_instant(result, event), w) for event, w in entry.get("printed", {}).items()]
 
 
 def _instant(result: Result, event: str) -> float:
