@@ -32,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab.reproduce.bands import Row, restored
+from burstlab.reproduce.bands import Row
 from burstlab.reproduce.claims import UNDECIDED, VERDICTS
 from burstlab.reproduce.coverage import count, coverage, reports, statements, verdict_of
 from burstlab.reproduce.paper import Paper, papers
@@ -112,9 +112,10 @@ def judge() -> None:
             continue
         reports = list(paper.recorded["targets"])
         for one in reports:
-            measures = {name: restored(value) for name, value in one["measures"].items()}
+            target = one["target"].partition("/")[2]
+            measures = paper.measured(target)
             rows = [Row(**row) for row in one["rows"]]
-            claims = paper.claims(one["target"].partition("/")[2])
+            claims = paper.claims(target)
             judged = [claim.judge(measures, rows).to_json() for claim in claims]
             # The evidence of a claim that stands as it stood is what the run itself wrote.
             before = {_stands(claim): claim for claim in one["claims"]}

@@ -30,7 +30,7 @@ def fig9(context: Context) -> Findings:
     loss = lost(context)
     tell(context, findings, found, "loss rate (kb/s)", loss)
     for name in found[0].samples:
-        findings.measures[f"{name}: largest loss rate over least"] = _spread(found, name, loss)
+        findings.measures[f"{name}: largest loss rate over least"] = spread(found, name, loss)
         shares = [corner.mean(name, _loss_ratio).mean for corner in found]
         findings.measures[f"{name}: largest share of slots lost"] = max(shares)
     for other in (BASE, "smoothed"):
@@ -198,7 +198,7 @@ def _ends(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
     return paired_ratio(found[-1].values(name, metric), found[0].values(name, metric))
 
 
-def _spread(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
+def spread(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
     """Return the point with the largest mean over that with the least."""
     means = [corner.mean(name, metric).mean for corner in found]
     most, least = found[means.index(max(means))], found[means.index(min(means))]

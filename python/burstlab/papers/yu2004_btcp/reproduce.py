@@ -11,10 +11,12 @@ import numpy as np
 from burstlab.papers.yu2004_btcp import (
     btcp,
     closed_form,
+    correlation,
     detectors,
     gains,
     lossy,
     mechanisms,
+    single,
 )
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
 from burstlab.reproduce.context import Context, Findings
@@ -230,6 +232,7 @@ def table(context: Context) -> Findings:
     cells, findings = _run(context), Findings()
     _add_ratios(context, cells, findings)
     _add_shape(cells, findings)
+    single.add_gaps(context, findings)
     points = [
         RatioPoint(
             f"{name} / {context.plan['grid']['over']}",
@@ -327,4 +330,6 @@ TARGETS = {
     **mechanisms.TARGETS,
     "each-hole": fig1,
     **detectors.TARGETS,
+    **single.TARGETS,
+    **correlation.TARGETS,
 }
