@@ -93,7 +93,7 @@ pub use network::{
 };
 pub use offered::Offered;
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Share, Smoothing};
-pub use resolved::Resolved;
+pub use resolved::{Resolved, Settled};
 pub use reverse::Reverse;
 pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};

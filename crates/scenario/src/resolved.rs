@@ -1,5 +1,6 @@
 //! A scenario as a run has it: each choice with the values it needs.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use burstlab_link::{LossProcess, Marking};
@@ -18,9 +19,35 @@ use super::{
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
-/// choices.
+/// choices. Clones share all of that.
 #[derive(Clone, Debug)]
 pub struct Resolved {
+    pub(super) found: Arc<Settled>,
+    /// Statements that are allowed but probably not meant.
+    pub warnings: Vec<String>,
+    /// Warnings of TCP parameters that no sender has, and which the stored form lacks.
+    pub dropped: Vec<String>,
+    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
+    /// the scenario has to say.
+    pub classes: Option<Arc<dyn Classes>>,
+    /// Who makes the hosts of flows with a stack, if there are any. Whoever runs the scenario has
+    /// to [say](Self::with_stacks).
+    pub stacks: Option<Arc<dyn Stacks>>,
+    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
+    pub watch: Interrupt,
+}
+
+impl Deref for Resolved {
+    type Target = Settled;
+
+    fn deref(&self) -> &Settled {
+        &self.found
+    }
+}
+
+/// The content of a scenario that was read whole; nobody changes it.
+#[derive(Debug)]
+pub struct Settled {
     /// The scenario with the values that hold. `tcp` has every parameter, a flow or a demand those
     /// of its own that differ.
     pub scenario: Scenario,
@@ -55,16 +82,6 @@ pub struct Resolved {
     pub mesh: Option<(Graph, Routes)>,
     /// The outages of each entry of `scenario.failures`.
     pub failures: Vec<Outage>,
-    /// Statements that are allowed but probably not meant.
-    pub warnings: Vec<String>,
-    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
-    /// the scenario has to say.
-    pub classes: Option<Arc<dyn Classes>>,
-    /// Who makes the hosts of flows with a stack, if there are any. Whoever runs the scenario has
-    /// to [say](Self::with_stacks).
-    pub stacks: Option<Arc<dyn Stacks>>,
-    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
-    pub watch: Interrupt,
 }
 
 /// Reads `written` whole, unless `watch` is cancelled.
@@ -105,10 +122,12 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     warnings.extend(unused::warnings(&scenario, &demand, marked));
     warnings.extend(offered::warnings(&scenario));
     warnings.extend(idle_fields::warnings(&scenario, tcp.iter().chain(&demand_tcp)));
-    warnings.extend(idle_tcp::warnings(written, &tcp, &demand_tcp));
+    let idle = idle_tcp::warnings(&scenario, &tcp, &demand_tcp);
+    let dropped = idle_tcp::dropped(written, &idle, &tcp, &demand_tcp);
+    warnings.extend(idle);
     let entries = (&tcp[..], &flow_ends[..], &demand_tcp[..]);
     warnings.extend(ticks::warnings(&scenario, &assembly, mesh.as_ref(), entries));
-    Ok(Resolved {
+    let found = Settled {
         scenario,
         assembly,
         loss,
@@ -125,11 +144,9 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         batches,
         mesh,
         failures,
-        warnings,
-        classes: None,
-        stacks: None,
-        watch: watch.clone(),
-    })
+    };
+    let (found, watch) = (Arc::new(found), watch.clone());
+    Ok(Resolved { found, warnings, dropped, classes: None, stacks: None, watch })
 }
 
 /// Whether a queue may mark packets of any host, by the TCP parameters of all entries.
