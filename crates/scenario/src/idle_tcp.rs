@@ -17,12 +17,14 @@ use super::error::brief;
 pub(super) fn warnings(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String> {
     let flows = written.flows().iter().zip(tcp).enumerate();
     let flows = flows.filter(|(_, (flow, _))| flow.stack.is_none());
-    let flows = flows.map(|(index, (flow, own))| (format!("flows[{index}].tcp"), &flow.tcp, own));
+    let flows = flows.map(|(index, (flow, own))| (("flows", index), &flow.tcp, own));
     let demand_entries = written.demand.iter().zip(demand).enumerate();
     let demand_entries =
-        demand_entries.map(|(index, (one, own))| (format!("demand[{index}].tcp"), &one.tcp, own));
+        demand_entries.map(|(index, (one, own))| (("demand", index), &one.tcp, own));
     let mut found = Vec::new();
-    for (at, own, config) in flows.chain(demand_entries) {
+    let usual = Overrides::default();
+    for (at, own, config) in flows.chain(demand_entries).filter(|(_, own, _)| **own != usual) {
+        let at = format!("{}[{}].tcp", at.0, at.1);
         let all = own.over(&written.tcp);
         let given = fields(own);
         let sender = if given.is_empty() { Vec::new() } else { vec![Sender::of(config)] };

@@ -18,6 +18,7 @@ mod demand_law;
 mod edge;
 mod ends;
 mod error;
+mod extremes;
 mod failure;
 mod fill;
 mod flow;

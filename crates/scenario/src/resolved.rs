@@ -10,12 +10,13 @@ use burstlab_units::Serializer;
 use serde_json::Value;
 
 use super::check_mesh::{self, Through};
+use super::error::Check;
 use super::topology::{Graph, Metric, Routes};
 use super::{
     Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
-    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill,
-    idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered, ranges, ticks,
-    unused, wlan,
+    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, check, control, extremes, failure,
+    fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered, ranges,
+    ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
@@ -86,8 +87,8 @@ pub struct Settled {
 
 /// Reads `written` whole, unless `watch` is cancelled.
 pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
-    ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
+    in_range(written, &mut scenario)?;
     let usual = if scenario.others_send() { Vec::new() } else { vec![Flow::default()] };
     scenario.flows.get_or_insert(usual);
     if scenario.kind().is_slotted() {
@@ -149,6 +150,25 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     Ok(Resolved { found, warnings, dropped, classes: None, stacks: None, watch })
 }
 
+/// Checks the ranges of all fields of `written`; `scenario` is equal to it, and stays so. Of flows
+/// that differ in numbers alone, the least and the largest are looked at first.
+fn in_range(written: &Scenario, scenario: &mut Scenario) -> Check {
+    let flows = scenario.flows.take();
+    scenario.flows = flows.as_deref().map(extremes::of_flows);
+    let few = |demand: &mut Demand| {
+        let rows = extremes::of_rows(&demand.trace);
+        std::mem::replace(&mut demand.trace, rows)
+    };
+    let traces: Vec<_> = scenario.demand.iter_mut().map(few).collect();
+    let found = ranges::check(&SCHEMA, "", &*scenario);
+    scenario.flows = flows;
+    for (demand, trace) in scenario.demand.iter_mut().zip(traces) {
+        demand.trace = trace;
+    }
+    // The first mistake of all is the one to name.
+    found.or_else(|_| ranges::check(&SCHEMA, "", written))
+}
+
 /// Whether a queue may mark packets of any host, by the TCP parameters of all entries.
 fn heeds_marks<'a>(scenario: &Scenario, mut all: impl Iterator<Item = &'a Config>) -> bool {
     let mut flows = scenario.flows.iter().flatten();
@@ -163,12 +183,20 @@ fn endpoints(
     scenario: &mut Scenario,
 ) -> Result<(Vec<Config>, Vec<Config>), ScenarioError> {
     let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
+    // Most flows are as the one before them.
+    let mut before: Option<(&Overrides, Config)> = None;
     for (index, flow) in scenario.flows().iter().enumerate() {
-        let at = format!("flows[{index}]");
-        let config = endpoint(written, &at, &flow.tcp)?;
-        let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
-        wlan::fits(scenario, index, &table, &config)?;
-        tcp.push(config);
+        let config = match before.take() {
+            Some((own, config)) if *own == flow.tcp => config,
+            _ => endpoint(written, &format!("flows[{index}]"), &flow.tcp)?,
+        };
+        if !scenario.wlan.is_empty() {
+            let at = format!("flows[{index}]");
+            let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
+            wlan::fits(scenario, index, &table, &config)?;
+        }
+        tcp.push(config.clone());
+        before = Some((&flow.tcp, config));
     }
     let flows = scenario.flows.iter_mut().flatten().zip(&tcp);
     let mut own: Vec<_> = flows
@@ -188,7 +216,6 @@ fn endpoints(
     // General parameters that contradict one another serve entries that override them.
     let general = Config::resolve(&written.tcp).ok().filter(|_| !own.is_empty());
     let general = general.as_ref().map(written_out);
-    // Most flows are as the one before them.
     let mut last: Option<(&Config, Overrides)> = None;
     for (parameters, config) in own {
         let differs = match last.take() {
