@@ -13,7 +13,11 @@ alters fingerprints. A test holds their numbers, and of this version their finge
 
 A line ``<!-- full: PAPER -->`` of a page in docs/papers is followed by a table of all targets, and
 ``<!-- full: PAPER/TARGET -->`` by one of the printed values of a target, or of all its values where
-none is printed; both end at the next empty line.
+none is printed; both end at the next empty line. Long lists are on pages of docs/papers/measured.
+
+The line behind ``<!-- statements: PAPER -->`` counts the statements of a paper by their verdicts,
+as ``burstlab reproduce --coverage`` does.
+
 With ``--check`` nothing is written, and the exit status is 1 if a page is not up to date.
 """
 
@@ -28,9 +32,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab.reproduce.bands import Row, restored
-from burstlab.reproduce.claims import VERDICTS
-from burstlab.reproduce.coverage import verdict_of
+from burstlab.reproduce.bands import Row
+from burstlab.reproduce.claims import UNDECIDED, VERDICTS
+from burstlab.reproduce.coverage import count, coverage, reports, statements, verdict_of
 from burstlab.reproduce.paper import Paper, papers
 
 PAGES = Path(__file__).parent / "papers"
@@ -42,6 +46,20 @@ SHORT = (
 )  # fmt: skip
 
 _BLOCK = re.compile(r"(<!-- full: ([\w-]+)(?:/([\w-]+)(?:: ([^>]+))?)? -->\n)(?:[^\n]+\n)*")
+
+
+#: Verdicts in words, of one statement and of several.
+_WORDS = {
+    "holds": ("holds", "hold"),
+    "differs": ("differs", "differ"),
+    UNDECIDED: ("differs with the cause undecided", "differ with the cause undecided"),
+    "cannot tell": ("is undecided", "are undecided"),
+    "fails": ("fails", "fail"),
+    "not run": ("is not run", "are not run"),
+    "no number": ("has no number", "have no number"),
+}
+
+_COUNTS = re.compile(r"(<!-- statements: ([\w-]+) -->\n)[^\n]*\n")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
             subprocess.run([*command, directory], check=True)
             record(Path(directory))
     stale: list[str] = []
-    for page in sorted(PAGES.glob("*.md")):
+    for page in sorted(PAGES.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         wanted = filled(text)
         if wanted != text:
@@ -94,9 +112,10 @@ def judge() -> None:
             continue
         reports = list(paper.recorded["targets"])
         for one in reports:
-            measures = {name: restored(value) for name, value in one["measures"].items()}
+            target = one["target"].partition("/")[2]
+            measures = paper.measured(target)
             rows = [Row(**row) for row in one["rows"]]
-            claims = paper.claims(one["target"].partition("/")[2])
+            claims = paper.claims(target)
             judged = [claim.judge(measures, rows).to_json() for claim in claims]
             # The evidence of a claim that stands as it stood is what the run itself wrote.
             before = {_stands(claim): claim for claim in one["claims"]}
@@ -138,7 +157,19 @@ def filled(text: str) -> str:
         lines = _targets(paper) if target is None else _values(paper, target, words)
         return marker + "".join(f"{line}\n" for line in lines)
 
-    return _BLOCK.sub(block, text)
+    def counts(found: re.Match[str]) -> str:
+        return f"{found[1]}> {counted(known[found[2]])}\n"
+
+    return _COUNTS.sub(counts, _BLOCK.sub(block, text))
+
+
+def counted(paper: Paper) -> str:
+    """Say how many statements of a paper hold, by the records of this version."""
+    recorded, _ = reports(paper, Path("nowhere"))
+    found = count(statements(coverage(paper, recorded)))
+    parts = [f"{number} {_WORDS[verdict][number != 1]}" for verdict, number in found.items()]
+    listed = ", ".join(parts[:-1]) + " and " + parts[-1]
+    return f"**Of {sum(found.values())} statements of the paper {listed}.**"
 
 
 def _targets(paper: Paper) -> list[str]:

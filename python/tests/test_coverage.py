@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from burstlab.errors import InputError
-from burstlab.reproduce.bands import Row, restored
+from burstlab.reproduce.bands import Row
 from burstlab.reproduce.coverage import (
     ROLES,
     Line,
@@ -146,8 +146,7 @@ def test_every_claim_has_a_name_a_limit_and_a_wrong_model(paper):
 
 def measures_of(paper, target):
     """Return the measures of a target's full run."""
-    (one,) = [t for t in paper.recorded["targets"] if t["target"] == f"{paper.key}/{target}"]
-    return {name: restored(value) for name, value in one["measures"].items()}
+    return paper.measured(target)
 
 
 @pytest.mark.parametrize("paper", [p for p in PAPERS if p.recorded], ids=lambda paper: paper.key)
@@ -156,7 +155,7 @@ def test_the_full_run_rejects_every_wrong_model(paper):
     assert set(recorded) == set(paper.targets)
     passing = []
     for target, one in recorded.items():
-        measures = {name: restored(value) for name, value in one["measures"].items()}
+        measures = measures_of(paper, target)
         rows = [Row(**row) for row in one["rows"]]
         stored = {claim["id"]: claim["verdict"] for claim in one["claims"]}
         assert one["effort"] == "full"

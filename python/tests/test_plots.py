@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
 
 import numpy as np
 import pytest
@@ -178,6 +180,62 @@ def test_every_figure_is_drawn(one_burst, mesh, tmp_path):
     with pytest.raises(bl.InputError, match=r"the ending is no picture format"):
         plot.write(charts["mesh"], tmp_path / "x.gif")
     assert specification(charts["sequence"])["config"]["font"] == theme.FONT
+
+
+def test_a_figure_for_a_column_has_its_width_and_type_of_seven_points(one_burst, mesh, tmp_path):
+    rows = [
+        plot.NamedPoint("seconds", f"a long name of a category, number {i}", "measured", 7.0 + i)
+        for i in range(4)
+    ]
+    dots = [plot.Dot(1.0, 9.0, 0.5), plot.Dot(2.0, 10.0, 0.5)]
+    panels = [plot.CurvePanel(title, [plot.Curve("a", theme.INK, dots)]) for title in "xyz"]
+    charts = {
+        "sequence": plot.sequence_chart(one_burst, start_s=3.0, end_s=6.0),
+        "window": plot.window_chart(one_burst),
+        "mesh": plot.occupancy_chart(mesh),
+        "bursts": plot.distribution_chart({"path": one_burst, "ring": mesh}),
+        "rows": plot.dot_chart(rows, plot.DotAxes({"measured": theme.INK}, from_zero=False)),
+        "curves": plot.curve_chart(panels, plot.Axes("x", "y", columns=3)),
+    }
+    for name, chart in charts.items():
+        svg = plot.write(chart, tmp_path / f"{name}.svg", column=True).read_text()
+        width, box = re.findall(r'<svg [^>]*width="([\d.]+)cm"[^>]*viewBox="0 0 ([\d.]+) ', svg)[0]
+        points = float(width) / 2.54 * 72.0 / float(box)
+        assert float(width) == 8.5
+        sizes = [points * float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
+        assert min(sizes) >= 6.99, name
+    svg = (tmp_path / "rows.svg").read_text()
+    assert "…" not in svg and "number 3" in svg
+    head = plot.write(charts["rows"], tmp_path / "rows.png", column=True).read_bytes()[16:24]
+    assert int.from_bytes(head[:4], "big") == pytest.approx(8.5 / 2.54 * 300, abs=2)
+
+
+def test_an_axis_that_does_not_begin_at_zero_is_marked():
+    def marked(*values):
+        dots = [plot.Dot(float(i), value) for i, value in enumerate(values)]
+        axes = plot.Axes("x", "y")
+        chart = plot.curve_chart([plot.CurvePanel("", [plot.Curve("a", theme.INK, dots)])], axes)
+        return '"broken"' in json.dumps(specification(chart))
+
+    assert marked(9.0, 10.0)
+    assert not marked(1.0, 10.0)
+    assert not marked(-1.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "rounded"),
+    [
+        ((9.1, 10.2), (9.0, 10.2)),
+        ((1.0, 10.0), (0.0, 10.0)),
+        ((-0.3, 0.7), (-0.4, 0.8)),
+        ((0.98, 1.31), (0.9, 1.4)),
+        ((5.0, 5.0), (4.0, 6.0)),
+    ],
+)
+def test_ends_of_an_axis_are_round(ends, rounded):
+    low, high = theme.rounded(*ends)
+    assert (low, high) == pytest.approx(rounded)
+    assert low <= ends[0] and ends[1] <= high
 
 
 def test_the_command_draws_each_kind(burstlab, one_burst, tmp_path):

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from burstlab.cli.flags import Whole
+from burstlab.cli.flags import Switch, Whole
 from burstlab.cli.printing import say
 from burstlab.errors import InputError
 
@@ -30,6 +30,7 @@ def plot(
     y: str = "goodput_bps",
     by: str | None = None,
     out: str | None = None,
+    column: Switch = False,
 ) -> int:
     """Draw a figure of a result.
 
@@ -64,6 +65,8 @@ def plot(
     out
         File whose extension, .svg, .pdf or .png, selects the format (default: KIND.svg in the
         directory). An existing figure is drawn again.
+    column
+        Draw for a column of a printed paper: 8.5 cm wide, type of at least 7 points.
     """
     from burstlab._core import seconds
     from burstlab.plot import results_in, sweep_chart, write
@@ -91,7 +94,7 @@ def plot(
     else:
         times = _times(seconds, start=start, end=end)
         chart = _of_one(directory, kind, flow, fibre, replication, times)
-    written = write(chart, path)
+    written = write(chart, path, column=column)
     note(Path(directory), [written])
     say(str(written))
     return 0

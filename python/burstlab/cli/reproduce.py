@@ -26,6 +26,7 @@ def reproduce(
     seed: Whole = None,
     out: str = "out",
     jobs: Whole = None,
+    column: Switch = False,
     coverage: Switch = False,
     json_: Json = False,
 ) -> int:
@@ -49,6 +50,8 @@ def reproduce(
         Directory for data, figures and the report.
     jobs
         Replications at a time (default: one per processor); it changes no number.
+    column
+        Draw pictures for a column of a printed paper: 8.5 cm wide, type of at least 7 points.
     coverage
         List everything that the papers print, with its verdict. Verdicts come from --out, or from
         the full runs that come with this version. With targets, they are run first; without,
@@ -78,10 +81,9 @@ def reproduce(
     directory = ready_directory(out, REPRODUCTION)
     names = [f"{paper.key}/{target}" for paper, target in wanted]
     effort = "full" if full else "quick"
-    written = Report(directory, Options(effort, seed, jobs), names)
-    # Minutes are made again; hours are not.
-    file = RunFile(directory / "runs.sqlite") if full else None
-    options = Options(effort, seed, jobs, file)
+    written = Report(directory, Options(effort, seed, jobs, column), names)
+    file = RunFile(directory / "runs.sqlite") if full else None  # minutes are made again
+    options = Options(effort, seed, jobs, column, file)
     reports: list[TargetReport] = []
     interrupted = False
     with _progress(len(wanted)) as progress, background_calls() as aside:

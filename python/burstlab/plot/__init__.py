@@ -1,7 +1,16 @@
 """Figures (Altair), each of which can be written as SVG, PDF and PNG, and its numbers as CSV."""
 
-from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows
+from burstlab.plot.curves import (
+    Axes,
+    Curve,
+    CurvePanel,
+    Dot,
+    curve_chart,
+    curve_rows,
+    on_one_scale,
+)
 from burstlab.plot.distributions import distribution_chart, distribution_rows
+from burstlab.plot.dots import DotAxes, NamedPoint, dot_chart, dot_rows, point
 from burstlab.plot.gantt import Held, fibres, held_rows, occupancy_chart
 from burstlab.plot.named import Named, named_chart, named_rows
 from burstlab.plot.occupied import occupied_chart, occupied_rows
@@ -18,9 +27,11 @@ __all__ = [
     "Curve",
     "CurvePanel",
     "Dot",
+    "DotAxes",
     "Figure",
     "Held",
     "Named",
+    "NamedPoint",
     "Panel",
     "RatioPoint",
     "Span",
@@ -28,6 +39,8 @@ __all__ = [
     "curve_rows",
     "distribution_chart",
     "distribution_rows",
+    "dot_chart",
+    "dot_rows",
     "fibres",
     "figures",
     "held_rows",
@@ -36,7 +49,9 @@ __all__ = [
     "occupancy_chart",
     "occupied_chart",
     "occupied_rows",
+    "on_one_scale",
     "panel_rows",
+    "point",
     "ratio_chart",
     "results_in",
     "save",

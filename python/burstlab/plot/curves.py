@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from burstlab.plot import theme
 
-Look = Literal["line", "dashed", "measured", "measured-dashed", "published"]
+Look = Literal[
+    "line", "dashed", "measured", "measured-dashed", "published", "placed", "placed-x", "runs"
+]
+
+#: Shape and size of the marks of looks without a line between the marks.
+_MARKS = {
+    "runs": ("circle", 30),
+    "published": (theme.PUBLISHED, 260),
+    "placed": (theme.PLACED, 300),
+    "placed-x": (theme.UPRIGHT, 300),
+}
 
 
 @dataclass(frozen=True)
@@ -35,8 +47,10 @@ class Curve:
         The values, from left to right.
     look
         ``"line"`` or ``"dashed"`` for a formula. ``"measured"`` has marks and intervals;
-        ``"measured-dashed"`` leaves an equal curve below it visible. ``"published"`` has hollow
-        marks.
+        ``"measured-dashed"`` leaves an equal curve below it visible. ``"runs"`` has a disc for
+        each run. ``"published"`` has hollow diamonds, ``"placed"`` bars: the value is published,
+        the place on the horizontal axis is ours. ``"placed-x"`` has upright bars: the place on the
+        horizontal axis is published, the value is ours.
     """
 
     label: str
@@ -47,10 +61,28 @@ class Curve:
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """One pair of axes."""
+    """One pair of axes.
+
+    Attributes
+    ----------
+    title
+        Its title.
+    curves
+        Its curves.
+    y
+        Title of its vertical axis, where that is not the common one; the axis then has a scale of
+        its own.
+    band
+        Two published values of y, the area between which is shaded.
+    domain
+        Ends of its vertical axis, where these are not the common ones.
+    """
 
     title: str
     curves: Sequence[Curve]
+    y: str = ""
+    band: tuple[float, float] | None = None
+    domain: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +101,8 @@ class Axes:
         Whether y has one.
     ticks
         Labelled values of x; by default the settings of Vega-Lite.
+    none
+        The value of x that stands for zero on a logarithmic axis with `ticks`; its label is "none".
     rule
         A value of y to mark.
     domain
@@ -90,6 +124,7 @@ class Axes:
     log_x: bool = False
     log_y: bool = False
     ticks: Sequence[float] | None = None
+    none: float | None = None
     rule: float | None = None
     domain: tuple[float, float] | None = None
     floor: float | None = 0.0
@@ -167,15 +202,35 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
     )
 
 
+def on_one_scale(panels: Sequence[CurvePanel], axes: Axes) -> list[CurvePanel]:
+    """Return panels with one scale of y, such as a row of a larger figure.
+
+    Parameters
+    ----------
+    panels
+        The panels.
+    axes
+        The axes of the figure.
+
+    Returns
+    -------
+    list of CurvePanel
+        The panels, with the same `domain`.
+    """
+    return [replace(panel, domain=_ends(panels, axes)) for panel in panels]
+
+
 def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
     every = [dot for panel in panels for curve in panel.curves for dot in curve.dots]
     values = [value for dot in every for value in _interval(dot.y, dot.ci95, axes)]
     values += [] if axes.rule is None else [axes.rule]
-    low, high = min(values), max(values)
+    values += [value for panel in panels for value in panel.band or ()]
+    values = [value for value in values if math.isfinite(value)]
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if axes.log_y:
         margin = (high / low) ** 0.05
         return low / margin, high * margin
-    return low - 0.05 * (high - low), high + 0.05 * (high - low)
+    return theme.rounded(low, high)
 
 
 def _interval(y: float, half: float | None, axes: Axes) -> tuple[float, float]:
@@ -191,6 +246,10 @@ def _panel(
 ) -> Any:
     import altair as alt
 
+    if panel.domain is not None:
+        axes = replace(axes, domain=panel.domain)
+    elif panel.y or (axes.domain is None and not axes.log_y):
+        axes = replace(axes, domain=_ends([panel], axes))
     rows: list[dict[str, Any]] = []
     for row in curve_rows([panel]):
         low, high = _interval(row["y"], row["ci95"], axes)
@@ -200,17 +259,19 @@ def _panel(
     base = alt.Chart(theme.inline(rows, columns))
     y_scale = _y_scale(axes)
     x = alt.X("x:Q", title=axes.x, scale=_x_scale(axes), axis=_x_axis(axes))
-    y = alt.Y("y:Q", title=axes.y if leftmost else None, scale=y_scale)
+    title = panel.y or (axes.y if leftmost else None)
+    y = alt.Y("y:Q", title=title, scale=y_scale)
     tips = [
         alt.Tooltip("sign:N", title="curve"),
         alt.Tooltip("x:Q", title=axes.x),
-        alt.Tooltip("y:Q", title=axes.y, format=".4g"),
+        alt.Tooltip("y:Q", title=panel.y or axes.y, format=".4g"),
         alt.Tooltip("low:Q", format=".4g"),
         alt.Tooltip("high:Q", format=".4g"),
         alt.Tooltip("n:Q"),
     ]
     common: dict[str, Any] = {"x": x, "color": colour, "tooltip": tips}
-    line = base.mark_line(strokeWidth=1.8, clip=True).encode(
+    joined = base.transform_filter(f"indexof({json.dumps(list(_MARKS))}, datum.look) < 0")
+    line = joined.mark_line(strokeWidth=1.8, clip=True).encode(
         y=y, strokeDash=dash, detail="sign:N", **common
     )
     measured = base.transform_filter("indexof(datum.look, 'measured') == 0")
@@ -224,20 +285,39 @@ def _panel(
         for end in ("low", "high")
     ]
     marks = measured.mark_point(size=34, filled=True, opacity=1, clip=True).encode(y=y, **common)
-    hollow = (
-        base.transform_filter(alt.datum.look == "published")
-        .mark_point(size=64, filled=False, strokeWidth=1.6, shape="diamond", clip=True)
+    looks = {row["look"] for row in rows}
+    apart = [
+        base.transform_filter(alt.datum.look == look)
+        .mark_point(size=size, filled=True, opacity=1, strokeWidth=0, shape=shape)
         .encode(y=y, **common)
-    )
-    layers = [line, bars, *caps, marks, hollow, legend.layer()]
+        for look, (shape, size) in _MARKS.items()
+        if look in looks
+    ]
+    layers = [*_below(panel, axes, y_scale), line, bars, *caps, marks, *apart, legend.layer()]
+    if not axes.log_y and axes.domain is not None and axes.domain[0] > 0.0:
+        layers.append(theme.broken(axes.height))
+    return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
+
+
+def _below(panel: CurvePanel, axes: Axes, y_scale: Any) -> list[Any]:
+    """Return the layers that curves lie on: a band and a rule, where there are any."""
+    import altair as alt
+
+    layers: list[Any] = []
+    if panel.band is not None:
+        low, high = panel.band
+        layers.append(
+            alt.Chart(theme.inline([{"low": low, "high": high}], ["low", "high"]))
+            .mark_rect(color=theme.PENDING, opacity=0.25, clip=True)
+            .encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q")
+        )
     if axes.rule is not None:
-        rule = (
+        layers.append(
             alt.Chart(theme.inline([{"y": axes.rule}], ["y"]))
             .mark_rule(color=theme.MUTED, strokeWidth=1)
             .encode(y=alt.Y("y:Q", scale=y_scale))
         )
-        layers.insert(0, rule)
-    return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
+    return layers
 
 
 def _y_scale(axes: Axes) -> Any:
@@ -260,7 +340,11 @@ def _x_scale(axes: Axes) -> Any:
 def _x_axis(axes: Axes) -> Any:
     import altair as alt
 
+    if axes.ticks is not None and axes.none is not None:
+        text = f"format(datum.value, '{theme.NUMBER}')"
+        named = f"datum.value < {1.01 * axes.none} ? 'none' : {text}"
+        return alt.Axis(values=[axes.none, *axes.ticks], labelFlush=False, labelExpr=named)
     if axes.ticks is not None:
         # Digits are given, or Vega takes them from its own ticks, and 280 is labelled 300.
-        return alt.Axis(values=list(axes.ticks), labelFlush=False, format=".6~g")
-    return alt.Axis(labelFlush=False, format="~r", tickCount=6)
+        return alt.Axis(values=list(axes.ticks), labelFlush=False, format=theme.NUMBER)
+    return alt.Axis(labelFlush=False, format=theme.NUMBER, tickCount=6)

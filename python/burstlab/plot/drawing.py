@@ -1,8 +1,9 @@
 """A process that draws, so that Ctrl-C can end a drawing at once.
 
 The drawing library does not return before it is done, so in this process Ctrl-C would wait for it.
-Requests are lines of JSON on the standard input of the process, ``kind``, ``version`` and ``spec``.
-It answers each with a line, ``drawn`` or ``wrong`` and a number of bytes, followed by these bytes.
+Requests are lines of JSON on the standard input of the process: ``kind``, ``version``, ``spec`` and
+``column``. It answers each with a line, ``drawn`` or ``wrong`` and a number of bytes, followed by
+these bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from typing import IO
 
 from burstlab.errors import InputError
 from burstlab.extras import extra
+from burstlab.plot.column import in_column
 from burstlab.running.interrupts import ENDING
+
+#: Pixels an inch of a PNG for print.
+_PRINTED_DPI = 300.0
 
 #: How the process is started.
 COMMAND = (sys.executable, "-c", "from burstlab.plot.drawing import main; main()")
@@ -30,7 +35,7 @@ class Drawer:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def draw(self, spec: str, kind: str, version: str) -> bytes:
+    def draw(self, spec: str, kind: str, version: str, *, column: bool = False) -> bytes:
         """Return a picture.
 
         Parameters
@@ -41,6 +46,8 @@ class Drawer:
             ``svg``, ``pdf`` or ``png``.
         version
             Of Vega-Lite, such as ``"6.1"``.
+        column
+            Whether it is for a column of print.
 
         Raises
         ------
@@ -51,7 +58,9 @@ class Drawer:
         """
         with self._lock:
             try:
-                word, content = self._ask({"kind": kind, "version": version, "spec": spec})
+                word, content = self._ask(
+                    {"kind": kind, "version": version, "spec": spec, "column": column}
+                )
             except BaseException:
                 # A late answer would belong to this request.
                 self.stop()
@@ -60,7 +69,7 @@ class Drawer:
             raise ValueError(content.decode(errors="replace"))
         return content
 
-    def _ask(self, request: dict[str, str]) -> tuple[bytes, bytes]:
+    def _ask(self, request: dict[str, str | bool]) -> tuple[bytes, bytes]:
         there = self._process
         if there is None or there.poll() is not None:
             pipe = subprocess.PIPE
@@ -103,14 +112,27 @@ def _ended(process: subprocess.Popen[bytes]) -> InputError:
     )
 
 
-def draw_here(spec: str, kind: str, version: str) -> bytes:
+def draw_here(spec: str, kind: str, version: str, column: bool = False) -> bytes:
     """Draw in this process, as `Drawer.draw` does in another."""
     vl_convert = extra("vl_convert", "a picture")
+    if column:
+        picture = _in_column(spec, version)
+        if kind == "svg":
+            return picture.encode()
+        if kind == "pdf":
+            return vl_convert.svg_to_pdf(picture)
+        return vl_convert.svg_to_png(picture, scale=_PRINTED_DPI / 96.0)
     if kind == "svg":
         return _as_svg(spec, version).encode()
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(spec, vl_version=version)
     return vl_convert.svg_to_png(_as_svg(spec, version), scale=2)
+
+
+@functools.lru_cache(maxsize=1)
+def _in_column(spec: str, version: str) -> str:
+    """Draw as SVG for a column of print."""
+    return in_column(json.loads(spec), lambda one: _as_svg(json.dumps(one), version))
 
 
 @functools.lru_cache(maxsize=1)

@@ -119,7 +119,7 @@ def named_panel(
 
     def at(field: str) -> Any:
         return alt.X(
-            f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format=".6~g", tickCount=5)
+            f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format=theme.NUMBER, tickCount=5)
         )
 
     if each:

@@ -101,7 +101,7 @@ def _panel(
     base = alt.Chart(theme.inline(rows, columns))
     kind = "measured (95 % interval)"
     signs = [
-        theme.Sign("published", theme.MUTED, "published"),
+        theme.Sign("published", theme.INK, "published"),
         theme.Sign(kind, colour, "measured"),
     ]
     legend = theme.Legend(signs, labelOffset=8, symbolSize=260)
@@ -112,13 +112,13 @@ def _panel(
                 "x:Q",
                 title=x_title,
                 scale=alt.Scale(padding=12, zero=False),
-                axis=alt.Axis(values=[p.x for p in points], labelFlush=False, format=".1f"),
+                axis=alt.Axis(values=[p.x for p in points], labelFlush=False, format=theme.NUMBER),
             ),
             y=alt.Y(
                 f"{field}:Q",
                 title=y_title,
                 scale=scale,
-                axis=alt.Axis(values=list(ticks), format="~g"),
+                axis=alt.Axis(values=list(ticks), format=theme.NUMBER),
             ),
             color=legend.colour(),
             tooltip=[
@@ -136,9 +136,8 @@ def _panel(
         .mark_rule(color=theme.MUTED, strokeWidth=1)
         .encode(y=alt.Y("y:Q", scale=scale))
     )
-    printed = encode(base.mark_line(strokeDash=[2, 3], strokeWidth=1.2), "published", "published")
-    dots = encode(
-        base.mark_point(size=70, filled=False, strokeWidth=1.6, shape="diamond"),
+    printed = encode(
+        base.mark_point(size=260, filled=True, opacity=1, strokeWidth=0, shape=theme.PUBLISHED),
         "published",
         "published",
     )
@@ -149,6 +148,6 @@ def _panel(
         encode(base.mark_tick(thickness=2, size=10, orient="horizontal", opacity=1), end, kind)
         for end in ("low", "high")
     ]
-    return alt.layer(one, printed, dots, line, bars, *caps, marks, legend.layer()).properties(
+    return alt.layer(one, line, bars, *caps, marks, printed, legend.layer()).properties(
         width=330, height=280, title=name
     )

@@ -25,7 +25,9 @@ KINDS = (".svg", ".pdf", ".png")
 _drawer = Drawer()
 
 
-def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
+def save(
+    chart: Any, rows: Sequence[Mapping[str, Any]], path: Path, *, column: bool = False
+) -> list[Path]:
     """Write ``path.png``, ``path.svg`` and ``path.csv``; pictures need the extra ``pictures``.
 
     Parameters
@@ -36,6 +38,8 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
         The numbers behind it.
     path
         Where, without extension.
+    column
+        Whether the pictures are for a column of print, see `burstlab.plot.column`.
 
     Returns
     -------
@@ -43,11 +47,11 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
         The files that were written.
     """
     kinds = (".png", ".svg") if find_spec("vl_convert") else ()
-    pictures = [write(chart, path.with_suffix(kind)) for kind in kinds]
+    pictures = [write(chart, path.with_suffix(kind), column=column) for kind in kinds]
     return [*pictures, *([write_csv(rows, path.with_suffix(".csv"))] if rows else [])]
 
 
-def write(chart: Any, out: str | os.PathLike[str]) -> Path:
+def write(chart: Any, out: str | os.PathLike[str], *, column: bool = False) -> Path:
     """Write one file: ``.svg`` and ``.pdf`` are vectors, ``.png`` has two pixels a point.
 
     Parameters
@@ -56,6 +60,9 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
         An Altair chart, or its specification.
     out
         The file; its extension selects the format.
+    column
+        Whether it is for a column of print: 8.5 cm wide, type of at least 7 points, no title, and
+        a PNG with 300 pixels an inch.
 
     Returns
     -------
@@ -71,7 +78,7 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     if not find_spec("vl_convert"):
         extra("vl_convert", f"a picture ({path.name})")
     spec = json.dumps(specification(chart))
-    picture = _drawer.draw(spec, path.suffix[1:], _vegalite_version())
+    picture = _drawer.draw(spec, path.suffix[1:], _vegalite_version(), column=column)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, picture)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,9 @@ SERIES = ("#3b6fb6", "#d1651b", "#27ab71", "#662959")
 #: More of them, where there are more series than four.
 MANY = (*SERIES, "#b58900", "#0f8a94", "#c44e86", "#7a7f2a")
 
+#: The one format of the numbers of axes: six digits, no separators, no zeros at the end.
+NUMBER = ".6~g"
+
 FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 
@@ -32,6 +36,7 @@ FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 CONFIG: dict[str, Any] = {
     "font": FONT,
     "background": "white",
+    "numberFormat": NUMBER,
     "view": {"stroke": "#c9cdd6"},
     "axis": {
         "gridColor": GRID,
@@ -61,6 +66,56 @@ def configured(chart: Any) -> Any:
 
     offline()
     return chart.configure(**CONFIG)
+
+
+def broken(height: float, *, across: str = "y") -> Any:
+    """Return a layer that marks an axis which does not begin at zero: two strokes across it.
+
+    Parameters
+    ----------
+    height
+        Of the panel, in points.
+    across
+        ``"y"`` for the vertical axis, at its lower end, ``"x"`` for the horizontal one, at its
+        left end.
+    """
+    import altair as alt
+
+    x, y = (0.0, height - 9.0) if across == "y" else (9.0, height)
+    angle = 0 if across == "y" else 90
+    base = alt.Chart(inline([{"broken": 1}], ["broken"])).encode(x=alt.value(x), y=alt.value(y))
+    gap = base.mark_point(
+        shape=_GAP, filled=True, fill="white", size=64, opacity=1, strokeWidth=0, angle=angle
+    )
+    marks = base.mark_point(
+        shape=_STROKES, filled=False, stroke=MUTED, size=64, opacity=1, strokeWidth=1.1,
+        angle=angle,
+    )  # fmt: skip
+    return alt.layer(gap, marks)
+
+
+def from_zero(low: float, high: float) -> bool:
+    """Whether an axis of values from `low` to `high` may as well begin at zero."""
+    return 0.0 <= low <= 0.4 * high
+
+
+def rounded(low: float, high: float, steps: int = 6) -> tuple[float, float]:
+    """Return round ends of an axis around values, and the same for the same values.
+
+    Parameters
+    ----------
+    low, high
+        The ends of the values.
+    steps
+        About how many steps the axis has.
+    """
+    if from_zero(low, high):
+        low = 0.0
+    span = high - low or abs(high) or 1.0
+    power = 10.0 ** math.floor(math.log10(span / steps))
+    step = next(power * part for part in (1.0, 2.0, 5.0, 10.0) if power * part * steps >= span)
+    first, last = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
+    return (first, last) if first < last else (first - step, last + step)
 
 
 def strokes(**more: Any) -> Any:
@@ -132,6 +187,20 @@ def _thin(*spans: tuple[float, float]) -> str:
 _DISC = "M0.4,0A0.4,0.4,0,1,1,-0.4,0A0.4,0.4,0,1,1,0.4,0Z"
 _DIAMOND = "M0,-0.72L0.72,0L0,0.72L-0.72,0ZM0,-0.48L-0.48,0L0,0.48L0.48,0Z"
 
+#: Two strokes across an axis, and the gap between them.
+_STROKES = "M-0.6,-0.1L0.6,-0.7M-0.6,0.7L0.6,0.1"
+_GAP = "M-0.6,-0.1L0.6,-0.7L0.6,0.1L-0.6,0.7Z"
+
+#: A published value at a place of ours: a level.
+_LEVEL = "M-1,-0.14L1,-0.14L1,0.14L-1,0.14Z"
+
+#: The same, of a published place with a value of ours.
+_UPRIGHT = "M-0.14,-1L0.14,-1L0.14,1L-0.14,1Z"
+
+#: The one mark of a published value, hollow, and the marks where one of its two places is ours.
+PUBLISHED = _DIAMOND
+PLACED, UPRIGHT = _LEVEL, _UPRIGHT
+
 #: Lines in a legend, and the dashes they are drawn with.
 SOLID, DASHED, DOTTED = "solid", "dashed", "dotted"
 LINES = {
@@ -143,7 +212,10 @@ LINES = {
     "dashed": (_thin((-1.6, -0.6), (-0.2, 0.6), (1.0, 1.6)), [6, 4]),
     "measured": (_thin((-1.6, 1.6)) + _DISC, [1, 0]),
     "measured-dashed": (_thin((-1.6, -0.9), (0.9, 1.6)) + _DISC, [7, 5]),
-    "published": (_thin((-1.6, -1.3), (-1.1, -0.8), (0.8, 1.1), (1.3, 1.6)) + _DIAMOND, [2, 3]),
+    "published": (_DIAMOND, [2, 3]),
+    "placed": (_LEVEL, [2, 3]),
+    "placed-x": (_UPRIGHT, [2, 3]),
+    "runs": (_DISC, [1, 0]),
 }
 
 

@@ -23,8 +23,9 @@ _MARKS = (
 
 _Marks = Sequence[tuple[str, str, str]]
 
-#: Published values; in the legend only if there are any.
-_PUBLISHED = ("published", theme.INK, "diamond")
+#: Published values, and published windows at instants of ours; in the legend only if there are any.
+_PUBLISHED = ("published", theme.INK, theme.PUBLISHED)
+_PLACED = ("published, at our instant", theme.INK, theme.PLACED)
 
 #: From this length on the marks are small, so that bursts stay apart.
 _LONG_S = 20.0
@@ -46,6 +47,8 @@ class Panel:
         Its end.
     published
         Published times and windows, in seconds and packets.
+    placed
+        Published windows at instants of the run, which the paper does not print.
     """
 
     label: str
@@ -53,6 +56,7 @@ class Panel:
     start_s: float
     end_s: float
     published: Sequence[Sequence[float]] = ()
+    placed: Sequence[Sequence[float]] = ()
 
     @property
     def receiver_window(self) -> int:
@@ -151,7 +155,9 @@ def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310)
     """
     import altair as alt
 
-    marks = [*_MARKS, _PUBLISHED] if any(panel.published for panel in panels) else _MARKS
+    marks: list[tuple[str, str, str]] = list(_MARKS)
+    marks += [_PUBLISHED] if any(panel.published for panel in panels) else []
+    marks += [_PLACED] if any(panel.placed for panel in panels) else []
     columns = [
         _column(panel, marks, modulus=modulus, width=width, number=index)
         for index, panel in enumerate(panels)
@@ -229,7 +235,7 @@ def _window(panel: Panel, marks: _Marks, rows: list[dict[str, Any]], number: int
     )
     x = _time(panel, "t_s", title="time (s)")
     line = base.mark_line(
-        interpolate="step-after", color=theme.INK, strokeWidth=1.2, clip=True
+        interpolate="step-after", color=theme.MUTED, strokeWidth=1.4, clip=True
     ).encode(x=x, y=y)
     cuts = (
         base.transform_filter(alt.datum.kind == "fast retransmit")
@@ -242,10 +248,14 @@ def _window(panel: Panel, marks: _Marks, rows: list[dict[str, Any]], number: int
             tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("t_s:Q", title="time (s)"), "window:Q"],
         )
     )
-    printed = [{"t_s": t, "window": w, "kind": _PUBLISHED[0]} for t, w in panel.published]
+    printed = [
+        {"t_s": t, "window": w, "kind": kind[0]}
+        for kind, found in ((_PUBLISHED, panel.published), (_PLACED, panel.placed))
+        for t, w in found
+    ]
     places = (
         alt.Chart(theme.inline(printed, ["t_s", "window", "kind"]))
-        .mark_point(filled=True, size=80, opacity=1)
+        .mark_point(filled=True, size=220, opacity=1, strokeWidth=0)
         .encode(
             x=x,
             y=y,

@@ -18,7 +18,8 @@ def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> d
     Parameters
     ----------
     spec
-        The specification; a title that it has is kept as the last line.
+        The specification; a title that it has is kept as the last line. Where the plan of the
+        target has a ``picture``, this is the title; else its ``title`` is.
     report
         The target.
     options
@@ -33,7 +34,7 @@ def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> d
         *([own if isinstance(own, str) else own.get("text", "")] if own else []),
     ]
     title = {
-        "text": plan["title"],
+        "text": plan.get("picture", plan["title"]),
         "subtitle": lines,
         "anchor": "start",
         "fontSize": 15,

@@ -223,7 +223,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
     for name, chart in findings.charts.items():
         spec = titles.titled(specification(chart), report, options)
         drawn = Chart.of(f"{key}-{name}", spec)
-        paths = save(spec, findings.data.get(name, ()), aside / name)
+        paths = save(spec, findings.data.get(name, ()), aside / name, column=options.column)
         charts.append(
             {
                 "id": drawn.id,
@@ -271,7 +271,8 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
 def _caption(report: TargetReport) -> str:
     """Return the caption of a figure: that of the target's plan, or its title."""
     plan = report.paper.plans[report.target]
-    return f"{titles.place(report.target, plan)} of the paper: {plan.get('caption', plan['title'])}"
+    about = plan.get("caption") or plan.get("picture") or plan["title"]
+    return f"{titles.place(report.target, plan)} of the paper: {about}"
 
 
 def command(target: str, options: Options) -> str:
@@ -316,9 +317,7 @@ def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
     import tomli_w
 
     plan = report.paper.plans[report.target]
-    kept = {
-        name: value for name, value in plan.items() if name not in ("title", "caption", *_EFFORTS)
-    }
+    kept = {name: value for name, value in plan.items() if name not in (*_WORDS, *_EFFORTS)}
     if options.effort in plan:
         kept[options.effort] = plan[options.effort]
     found = [{"title": "Parameters of this target", "text": tomli_w.dumps(kept)}]
@@ -329,4 +328,5 @@ def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
     return found
 
 
+_WORDS = ("title", "caption", "picture")
 _EFFORTS = ("quick", "full")

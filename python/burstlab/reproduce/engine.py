@@ -32,6 +32,8 @@ class Options:
         Instead of the scenario's seed.
     jobs
         Replications at a time, of all targets that are run with these options.
+    column
+        Whether pictures are drawn for a column of print.
     file
         Where runs are kept beyond this process, if anywhere.
     left
@@ -43,6 +45,7 @@ class Options:
     effort: str = "quick"
     seed: int | None = None
     jobs: int | None = None
+    column: bool = False
     file: RunFile | None = field(default=None, repr=False, compare=False)
     left: dict[str, tuple[dict[str, Any], dict[Key, Replication]]] = field(
         default_factory=dict, repr=False, compare=False

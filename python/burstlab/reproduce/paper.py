@@ -16,6 +16,7 @@ from burstlab.errors import unknown
 from burstlab.loading import Document, read_toml
 
 if TYPE_CHECKING:
+    from burstlab.reproduce.bands import Measure
     from burstlab.reproduce.claims import Claim
 
 
@@ -86,6 +87,24 @@ class Paper:
         """The report of the full run that was made for this version, where there is one."""
         path = self.directory / "full.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def measured(self, target: str) -> dict[str, Measure]:
+        """Return the measures that the full run of a target has recorded.
+
+        Measures of the other targets are there too, each with ``"TARGET: "`` before its name: a
+        claim may be explained by the runs of another target.
+        """
+        from burstlab.reproduce.bands import restored
+
+        found: dict[str, Measure] = {}
+        own: dict[str, Measure] = {}
+        for one in (self.recorded or {"targets": ()})["targets"]:
+            name = one["target"].partition("/")[2]
+            for label, value in one["measures"].items():
+                found[f"{name}: {label}"] = restored(value)
+                if name == target:
+                    own[label] = restored(value)
+        return {**found, **own}
 
     def early(self, target: str, effort: str) -> str:
         """Say that an effort measures a target before its steady state; empty where it does not.

@@ -42,7 +42,11 @@ def rates(context: Context) -> Findings:
         for i, (name, left) in enumerate(courses.items())
     ]
     axes = Axes("slots since the first loss", "what is still too much, of what was", log_x=True)
-    findings.draw(context.target, [CurvePanel("", curves)], axes)
+    findings.draw(
+        context.target,
+        [CurvePanel("", curves)],
+        axes,
+    )
     return findings
 
 

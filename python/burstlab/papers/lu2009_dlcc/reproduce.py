@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from burstlab.papers.lu2009_dlcc import edge, in_step, out_of_step, own, rates, slots, timeline
+from burstlab.papers.lu2009_dlcc import (
+    edge,
+    in_step,
+    out_of_step,
+    own,
+    rates,
+    slots,
+    timeline,
+    varied,
+)
 
 TARGETS = {
     **timeline.TARGETS,
@@ -12,4 +21,5 @@ TARGETS = {
     **edge.TARGETS,
     **slots.TARGETS,
     **own.TARGETS,
+    **varied.TARGETS,
 }

@@ -30,12 +30,13 @@ def fig9(context: Context) -> Findings:
     loss = lost(context)
     tell(context, findings, found, "loss rate (kb/s)", loss)
     for name in found[0].samples:
-        findings.measures[f"{name}: largest loss rate over least"] = _spread(found, name, loss)
+        findings.measures[f"{name}: largest loss rate over least"] = spread(found, name, loss)
         shares = [corner.mean(name, _loss_ratio).mean for corner in found]
         findings.measures[f"{name}: largest share of slots lost"] = max(shares)
     for other in (BASE, "smoothed"):
         compare(findings, found, "loss rate", ("DLCC", other), loss)
-    _figure(context, findings, found, loss, Axes(RTT, "loss rate (kb/s)", log_y=True))
+    axes = replace(_axes(context, RTT, "loss rate (kb/s)"), log_y=True)
+    findings.draw(context.target, [CurvePanel("", _curves(found, loss))], axes)
     return findings
 
 
@@ -140,7 +141,18 @@ def _goodput(context: Context, x: str) -> Findings:
         findings.measures[f"{name}: time-outs at the last point"] = found[-1].mean(name, timeouts)
     rate = max(corner.mean(BASE, goodput).mean for corner in found)
     findings.measures["link over goodput of neither, where that is most"] = 55.0 / rate
-    _figure(context, findings, found, goodput, Axes(x, "goodput (Mb/s)"))
+    axes = _axes(context, x, "goodput (Mb/s)")
+    gains = [dot(corner.x, corner.ratio("DLCC", BASE, goodput)) for corner in found]
+    gain = Curve(f"DLCC over {BASE}", COLOURS[-1], gains)
+    low, high = context.plan.get("printed_gain", (0.0, 0.0))
+    shaded = f", shaded: {low:g} to {high:g} times, published" if high else ""
+    title = f"Gain of DLCC{shaded}"
+    band = (low, high) if high else None
+    panels = [
+        CurvePanel("Goodput", _curves(found, goodput)),
+        CurvePanel(title, [gain], y=f"goodput over {BASE}", band=band),
+    ]
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -162,8 +174,8 @@ def _extra(context: Context, x: str) -> Findings:
             label = f"{name}, {corner.label}: extra edge buffer, geometric mean of runs (kbit)"
             context.tell(findings, label, 10.0**value)
             frozen.append(max(corner.values(name, _frozen)))
-        dots = [Dot(c.x, 10.0**value) for c, value in zip(found, typical, strict=True)]
-        curves.append(Curve(name, COLOURS[list(found[0].samples).index(name)], dots, "measured"))
+        colour = COLOURS[list(found[0].samples).index(name)]
+        curves.append(Curve(f"{name}, a run", colour, _runs(found, name, len(curves)), "runs"))
     measures["largest share of time frozen"] = max(frozen)
     added = [
         [a - b for a, b in zip(_decades(c, "DLCC"), _decades(c, "no OPS ACKs"), strict=True)]
@@ -171,7 +183,7 @@ def _extra(context: Context, x: str) -> Findings:
     ]
     each = [sum(values) / len(values) for values in zip(*added, strict=True)]
     measures["decades that OPS ACKs add, mean of all points"] = mean_ci95(each)
-    axes = Axes(x, "extra edge buffer, geometric mean of runs (kbit)", log_y=True)
+    axes = replace(_axes(context, x, "extra edge buffer of a run (kbit)"), log_y=True)
     findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
@@ -186,7 +198,7 @@ def _ends(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
     return paired_ratio(found[-1].values(name, metric), found[0].values(name, metric))
 
 
-def _spread(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
+def spread(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
     """Return the point with the largest mean over that with the least."""
     means = [corner.mean(name, metric).mean for corner in found]
     most, least = found[means.index(max(means))], found[means.index(min(means))]
@@ -233,19 +245,29 @@ def compare(
     findings.measures[f"largest {what}, {series} over {over}"] = ratios[key.index(max(key))]
 
 
-def _figure(
-    context: Context,
-    findings: Findings,
-    found: Sequence[Corner],
-    metric: Metric,
-    axes: Axes,
-) -> None:
-    """Draw the series, with their intervals."""
-    curves = [
+def _curves(found: Sequence[Corner], metric: Metric) -> list[Curve]:
+    """Return the series, with their intervals."""
+    return [
         Curve(name, COLOURS[i], [dot(c.x, c.mean(name, metric)) for c in found], "measured")
         for i, name in enumerate(found[0].samples)
     ]
-    findings.draw(context.target, [CurvePanel("", curves)], axes)
+
+
+def _axes(context: Context, x: str, y: str) -> Axes:
+    """Return axes with a tick at each point of the grid, those that an effort leaves out too."""
+    whose: str = context.plan.get("runs_of", context.target)
+    points = context.paper.plans[whose]["grid"]["points"]
+    return Axes(x, y, ticks=[float(one["x"]) for one in points])
+
+
+def _runs(found: Sequence[Corner], name: str, place: int) -> list[Dot]:
+    """Return a point for each run, the second series a little to the right of the first."""
+    aside = (found[-1].x - found[0].x) / 60.0
+    return [
+        Dot(corner.x + (place - 0.5) * aside, max(value, 1e-3))
+        for corner in found
+        for value in corner.values(name, buffered)
+    ]
 
 
 def dot(x: float, value: Estimate) -> Dot:

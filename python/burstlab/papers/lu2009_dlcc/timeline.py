@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from burstlab.papers.lu2009_dlcc.link import COLOURS
-from burstlab.plot import Axes, Curve, CurvePanel, Dot
+from burstlab.plot import DotAxes, NamedPoint, dot_chart, dot_rows
 from burstlab.reproduce.context import Context, Findings
 from burstlab.results import Result
 
@@ -21,6 +21,8 @@ _EVENTS: tuple[tuple[str, tuple[int, int, int, int]], ...] = (
     ("5, the edge has dropped three and lets one pass", (0, 1, 2, 2)),
 )
 
+_BY_DELAYS = "by the delays T_0 to T_3 of Figure 1"
+
 
 def fig1(context: Context) -> Findings:
     """Follow the first slot that is lost by congestion through Figure 1."""
@@ -31,7 +33,8 @@ def fig1(context: Context) -> Findings:
     findings.measures["ACKs that the edge dropped"] = int(
         results["DLCC"].replications[0].ops["acks_filtered"]
     )
-    found: list[Dot] = []
+    points: list[NamedPoint] = []
+    panel = "time since the loss (ms)"
     late: list[float] = []
     for (event, parts), at in zip(_EVENTS, times, strict=True):
         light = sum(part * delay for part, delay in zip(parts, delays, strict=True))
@@ -39,20 +42,16 @@ def fig1(context: Context) -> Findings:
         context.tell(findings, label, 1e3 * (at - times[0]))
         late.append(1e3 * (at - times[0] - light))
         findings.measures[f"event {event[0]}: later than light (ms)"] = late[-1]
-        found.append(Dot(float(event[0]), 1e3 * (at - times[0])))
+        points.append(NamedPoint(panel, event, "simulated", 1e3 * (at - times[0])))
+        points.append(NamedPoint(panel, event, _BY_DELAYS, 1e3 * light))
     findings.measures["largest delay behind light (ms)"] = max(late)
     findings.measures["least delay behind light (ms)"] = min(late)
     _halvings(findings, results)
-    ideal = [
-        Dot(float(event[0]), 1e3 * sum(p * d for p, d in zip(parts, delays, strict=True)))
-        for event, parts in _EVENTS
-    ]
-    curves = [
-        Curve("simulated", COLOURS[0], found, "measured"),
-        Curve("Figure 1, by T_0 to T_3", COLOURS[1], ideal, "published"),
-    ]
-    axes = Axes("event of Figure 1", "time since the loss (ms)", ticks=[1, 2, 3, 4, 5])
-    findings.draw(context.target, [CurvePanel("", curves)], axes)
+    # The simulated event comes last and is drawn on top.
+    points.sort(key=lambda one: one.series, reverse=False)
+    axes = DotAxes({_BY_DELAYS: COLOURS[1], "simulated": COLOURS[0]}, width=420)
+    findings.charts[context.target] = dot_chart(points, axes)
+    findings.data[context.target] = dot_rows(points)
     return findings
 
 

@@ -10,6 +10,9 @@ from burstlab.plot import Curve, Dot, theme
 from burstlab.reproduce.grid import Corner, Sample, round_trip_s
 from burstlab.statistics import Estimate
 
+#: Labelled losses of the figures.
+TICKS = (1e-4, 1e-3, 1e-2, 1e-1)
+
 #: Colours of as many curves as a panel has here.
 COLOURS = (*theme.SERIES, "#b08900", theme.MUTED)
 

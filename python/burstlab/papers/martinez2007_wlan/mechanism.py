@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
+    TICKS,
     Placed,
     away,
     curve,
@@ -61,7 +62,8 @@ def knee(context: Context) -> Findings:
     _compare(context, findings, knees)
     for corners in (loaded, senders, bare):
         _tell(context, findings, corners)
-    axes = Axes("loss (left end: none)", _MBPS, log_x=True, shared_y=True, width=400)
+    none = context.plan["nothing"]
+    axes = Axes("loss", _MBPS, log_x=True, ticks=TICKS, none=none, shared_y=True, width=400)
     findings.draw(context.target, panels, axes)
     return findings
 
@@ -86,7 +88,7 @@ def _printed(context: Context, first: Corner) -> list[Curve]:
     if at is None:
         return []
     left = (1.0 - context.plan["falls"]) * first.mean(_LOADED, throughput).mean
-    return [Curve("printed: the fall begins", theme.INK, [Dot(at, left)], "published")]
+    return [Curve("published: the fall begins", theme.INK, [Dot(at, left)], "placed-x")]
 
 
 def _dots(placed: list[Placed], name: str) -> list[Dot]:

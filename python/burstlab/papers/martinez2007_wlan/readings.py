@@ -6,6 +6,7 @@ import itertools
 
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
+    TICKS,
     Number,
     Placed,
     curve,
@@ -66,22 +67,24 @@ def _draw(context: Context, findings: Findings, rows: Rows, core: Rows) -> None:
     half = context.paper.published[("fig2", "q = 1e-2, p = 0: throughput over q = 0")]
     fall = context.paper.published[("fig3", "q = 0: loss in the optical network at the knee")]
     panels: list[CurvePanel] = []
+    at_half = Curve("published", theme.INK, [Dot(0.01, half)], "published")
+    left = 1.0 - context.plan["falls"]
+    at_fall = Curve("published: the fall begins", theme.INK, [Dot(fall, left)], "placed-x")
     for title, placed, number, printed in (
-        ("throughput over the loss in the cell, p = 0", over_q, throughput, Dot(0.01, half)),
-        ("round trip over the loss in the cell, p = 0", over_q, round_trip, None),
-        (
-            "throughput over the loss in the core, q = 0",
-            over_p,
-            throughput,
-            Dot(fall, 1.0 - context.plan["falls"]),
-        ),
+        ("throughput over the loss in the cell, p = 0", over_q, throughput, [at_half]),
+        ("round trip over the loss in the cell, p = 0", over_q, round_trip, []),
+        ("throughput over the loss in the core, q = 0", over_p, throughput, [at_fall]),
     ):
         curves = [_relative(names, name, at, number) for name, at in placed.items()]
-        if printed is not None:
-            curves.append(Curve("printed", theme.INK, [printed], "published"))
-        panels.append(CurvePanel(title, curves))
+        panels.append(CurvePanel(title, [*curves, *printed]))
     axes = Axes(
-        "loss (left end: none)", "over that without loss", log_x=True, domain=(0.0, 2.6), width=400
+        "loss",
+        "over that without loss",
+        log_x=True,
+        ticks=TICKS,
+        none=context.plan["nothing"],
+        domain=(0.0, 2.6),
+        width=400,
     )
     findings.draw(context.target, panels, axes)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from burstlab.analytic import wlan
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
+    TICKS,
     Number,
     assembly_delay,
     away,
@@ -42,6 +43,7 @@ from burstlab.statistics import Estimate
 
 _TCP = "New-Reno"
 _OPTICAL, _WIRELESS = "loss in the optical network", "loss in the wireless network"
+_CELL = "wireless loss q"
 _MBPS, _MS = "throughput (Mb/s)", "mean round trip (ms)"
 _HALF = "q = 1e-2, p = 0: throughput over q = 0"
 _KNEE = f"q = 0: {_OPTICAL} at the knee"
@@ -101,17 +103,17 @@ def _draw_surface(context: Context, findings: Findings, means: Means) -> None:
     """Draw the measured surface, and next to it the half that is printed."""
     top = means["0", "0"].mean
     cells = [
-        HeatCell("measured (Mb/s)", "q", p, q, mean.mean, mean.ci95, mean.n)
+        HeatCell("measured (Mb/s)", _CELL, p, q, mean.mean, mean.ci95, mean.n)
         for (q, p), mean in means.items()
     ]
     printed = context.published(_HALF)
     halves = {"0": top, "1e-2": None if printed is None else printed * top}
     cells += [
-        HeatCell("printed: half of it", "q", "0", q, halves.get(q))
+        HeatCell("published", _CELL, "0", q, halves.get(q))
         for q in dict.fromkeys(q for q, _ in means)
     ]
-    lines = [HeatLine("q", 0.0, max(mean.mean for mean in means.values()))]
-    findings.charts[context.target] = heat_chart(cells, lines, x_title="p", size=48)
+    lines = [HeatLine(_CELL, 0.0, max(mean.mean for mean in means.values()))]
+    findings.charts[context.target] = heat_chart(cells, lines, x_title="optical loss p", size=48)
     findings.data[context.target] = heat_rows(cells)
 
 
@@ -279,14 +281,15 @@ def _cuts(
         if half is not None and at is not None:
             left = (1.0 - plan["knee"]["falls"]) * top
             over_p.append(
-                Curve("printed: the fall begins", theme.INK, [Dot(at, left)], "published")
+                Curve("published: the fall begins", theme.INK, [Dot(at, left)], "placed-x")
             )
-            over_q.append(Curve("printed: half", theme.INK, [Dot(0.01, half * top)], "published"))
+            dots_of_half = [Dot(0.01, half * top)]
+            over_q.append(Curve("published: half is left", theme.INK, dots_of_half, "published"))
     panels = [
         CurvePanel(f"over the {_OPTICAL}", over_p),
         CurvePanel(f"over the {_WIRELESS}", over_q),
     ]
-    axes = Axes("loss (left end: none)", title, log_x=True, shared_y=True, width=380)
+    axes = Axes("loss", title, log_x=True, ticks=TICKS, none=nothing["optical"], shared_y=True)
     findings.draw(context.target, panels, axes)
 
 

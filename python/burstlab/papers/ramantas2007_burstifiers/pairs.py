@@ -203,7 +203,7 @@ def _panels(context: Context, found: Sequence[_Pair]) -> list[CurvePanel]:
                 title,
                 [
                     Curve("a pair", theme.FIRST, dots),
-                    Curve("published, of unknown pairs", theme.SERIES[1], [mark], "published"),
+                    Curve("published, pair and loss unknown", theme.INK, [mark], "placed"),
                 ],
             )
         )

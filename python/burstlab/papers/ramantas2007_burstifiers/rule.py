@@ -6,13 +6,8 @@ import numpy as np
 
 from burstlab.analytic import ramantas as law
 from burstlab.loading import Document
-from burstlab.papers.ramantas2007_burstifiers.named import (
-    PUBLISHED,
-    NamedPoint,
-    named_chart,
-    named_rows,
-)
-from burstlab.plot import theme
+from burstlab.plot import DotAxes, NamedPoint, dot_chart, dot_rows, theme
+from burstlab.plot.dots import PUBLISHED
 from burstlab.reproduce.context import Context, Findings
 from burstlab.results import Result
 
@@ -113,12 +108,12 @@ def _draw(context: Context, findings: Findings) -> None:
             if row.published is not None:
                 points.append(NamedPoint("assembly time (ms)", what, PUBLISHED, row.published))
     colours = {
-        PUBLISHED: theme.MUTED,
+        PUBLISHED: theme.INK,
         "measured": theme.FIRST,
         "closed form": theme.SERIES[1],
     }
-    findings.charts[context.target] = named_chart(points, colours)
-    findings.data[context.target] = named_rows(points)
+    findings.charts[context.target] = dot_chart(points, DotAxes(colours))
+    findings.data[context.target] = dot_rows(points)
 
 
 TARGETS = {"assembly": assembly}

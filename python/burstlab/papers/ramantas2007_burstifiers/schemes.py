@@ -6,13 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from burstlab.papers.ramantas2007_burstifiers.named import (
-    PUBLISHED,
-    NamedPoint,
-    named_chart,
-    named_rows,
-    point,
-)
 from burstlab.papers.ramantas2007_burstifiers.observe import (
     Corner,
     Seen,
@@ -29,7 +22,8 @@ from burstlab.papers.ramantas2007_burstifiers.shown import (
     throughput,
     throughput_up_to,
 )
-from burstlab.plot import theme
+from burstlab.plot import DotAxes, NamedPoint, dot_chart, dot_rows, point, theme
+from burstlab.plot.dots import PUBLISHED
 from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate
 
@@ -106,11 +100,9 @@ def _draw_table(context: Context, corners: Corners, findings: Findings) -> None:
                 measure = findings.measures[f"{shown}, {statistic}: {name}"]
                 assert isinstance(measure, Estimate)
                 points.append(point(panel, name, shown, measure))
-    colours = dict(
-        zip([PUBLISHED, *GROUPS.values()], [theme.MUTED, *theme.SERIES[1:3]], strict=True)
-    )
-    findings.charts[context.target] = named_chart(points, colours)
-    findings.data[context.target] = named_rows(points)
+    colours = dict(zip([PUBLISHED, *GROUPS.values()], [theme.INK, *theme.SERIES[1:3]], strict=True))
+    findings.charts[context.target] = dot_chart(points, DotAxes(colours))
+    findings.data[context.target] = dot_rows(points)
 
 
 def readings(context: Context) -> Findings:
@@ -202,9 +194,9 @@ def _draw_readings(context: Context, findings: Findings, names: Sequence[str]) -
             printed = context.published(label)
             if printed is not None:
                 points.append(NamedPoint(panel, name, PUBLISHED, printed))
-    colours = {PUBLISHED: theme.MUTED, "measured": theme.FIRST}
-    findings.charts[context.target] = named_chart(points, colours, width=250)
-    findings.data[context.target] = named_rows(points)
+    colours = {PUBLISHED: theme.INK, "measured": theme.FIRST}
+    findings.charts[context.target] = dot_chart(points, DotAxes(colours, width=250))
+    findings.data[context.target] = dot_rows(points)
 
 
 TARGETS = {"table1": table1, "readings": readings}

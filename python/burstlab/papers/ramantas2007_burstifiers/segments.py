@@ -13,6 +13,9 @@ from burstlab.plot import Curve, CurvePanel, Dot, curve_rows, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.results import Result
 
+#: Rates that the text prints without a time.
+_LEVEL = "published, at no time"
+
 
 def _sent(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return when each segment has left the access link, its number, and the bits of its data."""
@@ -123,11 +126,11 @@ def _rounds(times: np.ndarray, plan: Mapping[str, Any]) -> int:
 
 
 def _marks(context: Context, name: str, last: float) -> list[dict[str, Any]]:
-    """Return what the text prints of a rate: its largest value, and its smallest after that."""
+    """Return the largest rate that the text prints, and the smallest after it, at times of ours."""
     largest = context.published(f"largest rate of 10 ms (Mb/s): {name}")
     smallest = context.published(f"smallest rate after the first full 10 ms (Mb/s): {name}")
     return [
-        {"x": last * share, "y": value, "sign": "published"}
+        {"x": last * share, "y": value, "sign": _LEVEL}
         for share, value in ((0.85, largest), (0.95, smallest))
         if value is not None
     ]
@@ -139,11 +142,11 @@ def _chart(context: Context, panels: Sequence[CurvePanel], rates: Sequence[Curve
     legend = theme.Legend(
         [
             theme.Sign("measured", theme.FIRST, "circle"),
-            theme.Sign("published", theme.SERIES[1], "diamond"),
+            theme.Sign(_LEVEL, theme.INK, theme.PLACED),
         ]
     )
     scale = alt.Scale(domain=[0.0, context.plan["draw_s"]], nice=False)
-    axis = alt.Axis(tickCount=4, format="~r")
+    axis = alt.Axis(tickCount=4, format=theme.NUMBER)
     x = alt.X("x:Q", title="time since the first segment (s)", scale=scale, axis=axis)
     columns = ["x", "y", "sign"]
 
@@ -154,7 +157,7 @@ def _chart(context: Context, panels: Sequence[CurvePanel], rates: Sequence[Curve
             alt.Chart(theme.inline(given, columns))
             .mark_point(size=area, filled=True, opacity=1, strokeWidth=0)
             .encode(x=x, y=y, color=legend.colour(), shape=legend.shape())
-            for given, area in ((rows, size), (marks, 90))
+            for given, area in ((rows, size), (marks, 200))
             if given
         ]
         return alt.layer(*layers, legend.layer())

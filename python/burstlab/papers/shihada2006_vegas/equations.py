@@ -112,11 +112,11 @@ def _phases(context: Context, findings: Findings) -> None:
     curves = [
         Curve("rounds written out", theme.SERIES[0], _dots(windows, written)),
         Curve("(8), its value", theme.SERIES[1], _dots(windows, value), "dashed"),
-        Curve("(8), its sum as printed", theme.MUTED, _dots(windows, terms), "published"),
+        Curve("(8), its sum as printed", theme.AGAIN, _dots(windows, terms), "dashed"),
     ]
     axes = Axes(
         "window W_0 (segments)",
-        "segments of slow start, (8)",
+        "segments",
         log_x=True,
         log_y=True,
         ticks=windows,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -100,7 +101,11 @@ def fig6(context: Context) -> Findings:
         Curve("sent again, (27) as printed", _PRINTED, _line(corners, printed), "dashed"),
     ]
     curves += _whole_length(context, findings, formula, theme.SERIES[3])
-    findings.draw(context.target, [CurvePanel("", curves)], _axes(corners))
+    panels = [
+        CurvePanel("Both networks", curves),
+        CurvePanel("With retransmission, enlarged", curves[2:]),
+    ]
+    findings.draw(context.target, panels, replace(_axes(corners), width=400))
     note_precision([*corners, half], findings)
     return findings
 
@@ -198,7 +203,7 @@ def _whole_length(
             context.row(f"{start}: over {number}", value / at_met),
         ]
         dots.append(Dot(point["x"], value))
-    return [Curve(f"one run of {effort['whole']}", colour, dots, "published")]
+    return [Curve(f"one run of {effort['whole']}", colour, dots, "runs")]
 
 
 def _against_rounds(

@@ -11,10 +11,14 @@ from burstlab.papers.shihada2006_vegas.measured import (
     note_precision,
     throughput,
 )
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.plot import DotAxes, NamedPoint, dot_chart, dot_rows, point, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, round_trip_s, run_grid
 from burstlab.statistics import Estimate, mean_ci95
+
+#: The axis and the series of the figure.
+_PANEL = "throughput, simulated over its formula"
+_SERIES = {"bare": "bare, over (16)", RESENT: "sent again, over (27)"}
 
 
 def readings(context: Context) -> Findings:
@@ -25,11 +29,12 @@ def readings(context: Context) -> Findings:
     measures = findings.measures
     gaps: list[Estimate] = []
     blind: list[Estimate] = []
-    dots: dict[str, list[Dot]] = {"bare": [], RESENT: []}
+    colours = dict(zip(_SERIES.values(), theme.SERIES[:2], strict=True))
+    points: list[NamedPoint] = []
     first = corners[0]
-    for place, corner in enumerate(corners, 1):
+    for corner in corners:
         taken = {**plan["taken"], **entries[corner.group].get("formula", {})}
-        for name in dots:
+        for name, shown in _SERIES.items():
             ratio = _over_formula(corner, name, taken)
             mean = corner.mean(name, throughput)
             trips = mean_ci95([round_trip_s(one) for one in corner.samples[name]])
@@ -40,7 +45,7 @@ def readings(context: Context) -> Findings:
             ):
                 label = f"{corner.group}, {name}: {what}"
                 context.tell(findings, label, estimate)
-            dots[name].append(Dot(place, ratio.mean, ratio.ci95, ratio.n))
+            points.append(point(_PANEL, corner.group, shown, ratio))
             if not entries[corner.group].get("beyond", False):
                 gaps.append(_gap(ratio))
                 blind.append(_gap(_over_formula(corner, name, plan["taken"])))
@@ -52,21 +57,8 @@ def readings(context: Context) -> Findings:
         (corner.ratio(RESENT, "bare", throughput) for corner in corners), key=lambda g: g.mean
     )
     measures["the same, bare over retransmission"] = first.ratio("bare", RESENT, throughput)
-    names = ", ".join(f"{i}: {corner.group}" for i, corner in enumerate(corners, 1))
-    findings.notes.append(f"Readings, by number: {names}.")
-    curves = [
-        Curve("bare, over (16)", theme.SERIES[0], dots["bare"]),
-        Curve("sent again, over (27)", theme.SERIES[1], dots[RESENT]),
-    ]
-    axes = Axes(
-        "number of the reading",
-        "simulated over its formula",
-        rule=1,
-        ticks=list(range(1, len(corners) + 1)),
-        columns=1,
-        width=620,
-    )
-    findings.draw(context.target, [CurvePanel("", curves)], axes)
+    findings.charts[context.target] = dot_chart(points, DotAxes(colours, width=420, rule=1))
+    findings.data[context.target] = dot_rows(points)
     note_precision(corners, findings)
     return findings
 

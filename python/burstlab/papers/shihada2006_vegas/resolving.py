@@ -10,7 +10,7 @@ from burstlab.papers.shihada2006_vegas.measured import (
     note_precision,
     throughput,
 )
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, on_one_scale, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
 from burstlab.statistics import Estimate, mean_ci95, paired_ratio
@@ -58,9 +58,9 @@ def retransmission(context: Context) -> Findings:
     """Vary the contention probability and the delay of retransmission."""
     plan, findings = context.plan, Findings()
     waits: Mapping[str, float] = plan["waits_ms"]
-    panels: list[CurvePanel] = []
+    rows: dict[str, list[CurvePanel]] = {"fast": [], "medium": []}
     every: list[Corner] = []
-    for speed in ("fast", "medium"):
+    for speed, panels in rows.items():
         corners = run_grid(context, speed, means)
         every += corners
         groups = by_group(corners)
@@ -85,7 +85,8 @@ def retransmission(context: Context) -> Findings:
         for place, names in plan["left_out"].items()
     ]
     axes = Axes("wait before a burst is sent again (ms)", "throughput over bare OBS", rule=1)
-    findings.draw(context.target, panels, axes)
+    drawn = [panel for row in rows.values() for panel in on_one_scale(row, axes)]
+    findings.draw(context.target, drawn, axes)
     note_precision(every, findings)
     return findings
 
@@ -104,9 +105,9 @@ def _waits(context: Context, findings: Findings, speed: str, groups: Groups) -> 
 def deflection(context: Context) -> Findings:
     """Deflect bursts, send them again, or try both."""
     plan, findings = context.plan, Findings()
-    panels: list[CurvePanel] = []
+    rows: dict[str, list[CurvePanel]] = {"fast": [], "medium": []}
     every: list[Corner] = []
-    for speed in ("fast", "medium"):
+    for speed, panels in rows.items():
         corners = run_grid(context, speed, means)
         every += corners
         groups = by_group(corners)
@@ -142,7 +143,8 @@ def deflection(context: Context) -> Findings:
         width=260,
         height=220,
     )
-    findings.draw(context.target, panels, axes)
+    drawn = [panel for row in rows.values() for panel in on_one_scale(row, axes)]
+    findings.draw(context.target, drawn, axes)
     note_precision(every, findings)
     return findings
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from burstlab.analytic import shihada
@@ -11,6 +13,13 @@ from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate, mean_ci95
 
 _MEASURED, _FORMULA, _PRINTED = theme.SERIES[0], theme.SERIES[1], theme.MUTED
+#: The phases of Figure 1, from point to point.
+_PHASES = {
+    "A to B, slow start": theme.SERIES[1],
+    "B to C, congestion avoidance": theme.SERIES[2],
+    "C to D, at the top": theme.SERIES[3],
+}
+
 _OTHERS = (theme.SERIES[0], theme.SERIES[2], theme.SERIES[3])
 
 
@@ -54,7 +63,10 @@ def fig1(context: Context) -> Findings:
     ratio = sizes.sum() / length / float(shihada.bare_throughput(*args, goodput=True))
     measures["segments of the cycle over its length, over (16)"] = float(ratio)
     findings.rows.append(context.row("throughput of the cycle over (16)", float(ratio)))
-    _draw_line(context, findings, seen, first - plan["rounds_before"], last + 1, trips=False)
+    a, d = first + 1, last - 1
+    phases = ((a, a + b), (a + b, a + c), (a + c, d))
+    drawn = first - plan["rounds_before"], last + 1
+    _draw_line(context, findings, seen, drawn, phases=phases)
     return findings
 
 
@@ -65,9 +77,19 @@ def _cycle(seen: Rounds) -> tuple[int, int]:
 
 
 def _draw_line(
-    context: Context, findings: Findings, seen: Rounds, first: int, last: int, *, trips: bool
+    context: Context,
+    findings: Findings,
+    seen: Rounds,
+    between: tuple[int, int],
+    *,
+    phases: Sequence[tuple[int, int]] = (),
+    trips: bool = False,
 ) -> None:
-    """Draw the windows of some rounds, nothing sent at a time-out, and where wanted the trips."""
+    """Draw the windows of some rounds, nothing sent at a time-out, and where wanted the trips.
+
+    Phases have colours of their own, from their first round to their last one.
+    """
+    first, last = between
     begin = seen.start_s[first]
     sizes = np.where(seen.lost, 0, seen.segments)
 
@@ -75,16 +97,22 @@ def _draw_line(
         return [Dot(float(seen.start_s[i] - begin), float(values[i])) for i in rows]
 
     shown = list(range(first, last))
-    curves = [
-        Curve("segments in the round, 0 at a time-out", _MEASURED, dots(sizes, shown), "line")
-    ]
+    window = context.plan["window"]
+    ends = shown[:: len(shown) - 1]
+    curves = [Curve("W_max", theme.MUTED, dots(np.full_like(sizes, window), ends), "dashed")]
+    name = "segments of a round, 0 at a time-out"
+    curves.append(Curve(name, _MEASURED, dots(sizes, shown), "line"))
+    for (phase, colour), (begins, stops) in zip(_PHASES.items(), phases, strict=False):
+        inside = list(range(begins, stops + 1))
+        curves.append(Curve(phase, colour, dots(sizes, inside), "line"))
+    panels = [CurvePanel("", curves, y="segments of a round")]
     if trips:
         measured = [i for i in shown if not seen.lost[i] and seen.sample_s[i] > 0]
-        label = "round trip of the round (ms)"
-        curves.append(Curve(label, theme.SERIES[1], dots(1e3 * seen.sample_s, measured), "dashed"))
-    title = "segments; ms" if trips else "segments"
-    axes = Axes("time (s)", title, rule=context.plan["window"], columns=1, width=720)
-    findings.draw(context.target, [CurvePanel("", curves)], axes)
+        late = Curve("round trip", theme.SERIES[1], dots(1e3 * seen.sample_s, measured), "line")
+        panels.append(CurvePanel("", [late], y="round trip (ms)"))
+    height = 200 if trips else 280
+    axes = Axes("time (s)", "", columns=1, width=720, height=height)
+    findings.draw(context.target, panels, axes)
 
 
 def fig2(context: Context) -> Findings:
@@ -113,7 +141,7 @@ def fig2(context: Context) -> Findings:
     length = context.plan["rounds_shown"]
     starts = np.flatnonzero(shown.lost)
     first = int(starts[np.argmax(np.diff(starts) > length)])
-    _draw_line(context, findings, shown, first, first + length, trips=True)
+    _draw_line(context, findings, shown, (first, first + length), trips=True)
     return findings
 
 

@@ -13,7 +13,7 @@ from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
 from burstlab.statistics import Estimate, mean_ci95
 
-_MEASURED, _PRINTED = "#3b6fb6", theme.AGAIN
+_MEASURED, _PRINTED = "#3b6fb6", theme.INK
 _VARIED = {"ns-2": "#2f8f6b", "one in 1/p + 1": "#7a3e9d"}
 
 Groups = Mapping[str, Sequence[Corner]]

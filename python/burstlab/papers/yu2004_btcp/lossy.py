@@ -58,7 +58,7 @@ def lossy_access(context: Context) -> Findings:
             if (value := context.published(f"{name}, {plan['x']} = {corner.label}")) is not None
         ]
         if printed:
-            curves.insert(0, Curve("published", theme.AGAIN, printed, "published"))
+            curves.insert(0, Curve("published", theme.INK, printed, "published"))
         panels.append(CurvePanel(title, curves))
     for group, row in groups.items():
         _add_excuses(findings, group, row)

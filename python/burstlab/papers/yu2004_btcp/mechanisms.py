@@ -15,7 +15,18 @@ from burstlab.papers.yu2004_btcp.btcp import (
     packets_per_s,
 )
 from burstlab.papers.yu2004_btcp.detectors import Pooled, verdicts
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.plot import (
+    Axes,
+    Curve,
+    CurvePanel,
+    Dot,
+    DotAxes,
+    NamedPoint,
+    dot_chart,
+    dot_rows,
+    point,
+    theme,
+)
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
@@ -199,16 +210,17 @@ def lost_notices(context: Context) -> Findings:
     corners = run_grid(context, "grid", lambda c: [c.mean(n, packets_per_s) for n in names])
     findings = Findings()
     measures: dict[str, Measure] = findings.measures
-    panels: dict[str, list[Curve]] = {"precision": [], "recall": []}
+    points: list[NamedPoint] = []
+    colours: dict[str, str] = {}
     for (group, row), colour in zip(by_group(corners).items(), _PALETTE, strict=False):
-        shares: dict[str, list[Dot]] = {"precision": [], "recall": []}
-        for place, name in enumerate(names):
+        colours[group] = colour
+        for name in names:
             samples = [one for corner in row for one in corner.samples[name]]
             pooled = Pooled([verdicts(one) for one in samples])
             _add_shares(context, findings, f"{name}, {group}", pooled)
             for what, estimate in (("precision", pooled.precision()), ("recall", pooled.recall())):
                 if estimate is not None:
-                    shares[what].append(Dot(place + 1, estimate.mean, estimate.ci95, estimate.n))
+                    points.append(point(what, name, group, estimate))
             counts = [one.summary["counters"] for one in samples]
             lost, sent = (
                 sum(one[key] for one in counts) for key in ("notices_lost", "notices_sent")
@@ -219,29 +231,26 @@ def lost_notices(context: Context) -> Findings:
                 context.row(f"share of notices lost, {name}, {group}", lost / sent)
             )
             measures[f"wrong verdicts, {name}, {group}"] = pooled.total("wrong")
-        for what, curves in panels.items():
-            curves.append(Curve(group, colour, shares[what]))
-    axes = Axes(
-        "1: BACK, ingress   2: BACK, both   3: BNAK", "share", ticks=[1, 2, 3], shared_y=True
-    )
-    drawn = [CurvePanel(what, curves) for what, curves in panels.items()]
-    findings.draw(context.target, drawn, axes)
+    # Panel by panel: precision, then recall.
+    points.sort(key=lambda one: one.panel)
+    findings.charts[context.target] = dot_chart(points, DotAxes(colours, width=300))
+    findings.data[context.target] = dot_rows(points)
     return findings
 
 
 def flow_classes(context: Context) -> Findings:
     """Count the packets of the largest burst of each flow, and take the least round trip."""
     findings = Findings()
-    places: list[Dot] = []
-    for place, (label, result) in enumerate(context.runs().items()):
+    points: list[NamedPoint] = []
+    for label, result in context.runs().items():
         largest = int(result.bursts["packets"].max())
         findings.measures[f"{label}: packets of the largest burst"] = largest
         findings.measures[f"{label}: round trip (s)"] = float(result.flows["rtt_s"][0])
         findings.rows.append(context.row(f"{label}: packets of the largest burst", largest))
-        places.append(Dot(place + 1, largest))
-    axes = Axes("run, in the order of the table", "packets of the largest burst", log_y=True)
-    curve = Curve("measured", COLOURS["BLE"], places)
-    findings.draw(context.target, [CurvePanel("largest burst", [curve])], axes)
+        points.append(NamedPoint("packets of the largest burst", label, "measured", largest))
+    axes = DotAxes({"measured": COLOURS["BLE"]}, width=420, log=True)
+    findings.charts[context.target] = dot_chart(points, axes)
+    findings.data[context.target] = dot_rows(points)
     return findings
 
 

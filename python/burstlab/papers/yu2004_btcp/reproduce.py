@@ -11,10 +11,12 @@ import numpy as np
 from burstlab.papers.yu2004_btcp import (
     btcp,
     closed_form,
+    correlation,
     detectors,
     gains,
     lossy,
     mechanisms,
+    single,
 )
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
 from burstlab.reproduce.context import Context, Findings
@@ -60,7 +62,8 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
             entry["label"],
             results[entry["label"]],
             *entry["draw"],
-            published=_published(entry, results[entry["label"]]),
+            published=entry.get("published", ()),
+            placed=_placed(entry, results[entry["label"]]),
         )
         for entry in context.plan["runs"]
         if "draw" in entry
@@ -72,13 +75,9 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
     findings.data[context.target] = [row for panel in panels for row in panel_rows(panel)]
 
 
-def _published(entry: Mapping[str, Any], result: Result) -> list[tuple[float, float]]:
-    """Return windows that the paper prints, with their instants.
-
-    Where it prints an event in place of an instant, that is the first such event of the run.
-    """
-    found = [(t_s, window) for t_s, window in entry.get("published", ())]
-    return found + [(_instant(result, event), w) for event, w in entry.get("printed", {}).items()]
+def _placed(entry: Mapping[str, Any], result: Result) -> list[tuple[float, float]]:
+    """Return windows that the paper prints at an event, at the first such event of the run."""
+    return [(_instant(result, event), w) for event, w in entry.get("printed", {}).items()]
 
 
 def _instant(result: Result, event: str) -> float:
@@ -233,6 +232,7 @@ def table(context: Context) -> Findings:
     cells, findings = _run(context), Findings()
     _add_ratios(context, cells, findings)
     _add_shape(cells, findings)
+    single.add_gaps(context, findings)
     points = [
         RatioPoint(
             f"{name} / {context.plan['grid']['over']}",
@@ -330,4 +330,6 @@ TARGETS = {
     **mechanisms.TARGETS,
     "each-hole": fig1,
     **detectors.TARGETS,
+    **single.TARGETS,
+    **correlation.TARGETS,
 }
