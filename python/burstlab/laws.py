@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 Law: TypeAlias = "str | type | Mapping[str, Any]"
 
 #: Laws that only the Linux sender has.
-OF_LINUX = ("cubic", "dctcp", "bbr", "bbr3")
+OF_LINUX = (
+    *("cubic", "dctcp", "bbr", "bbr3"),
+    *("scalable", "highspeed", "htcp", "illinois", "veno", "westwood"),
+)
 ASKED_BY_LINUX = ("pacing_rate", "next_timer")
 
 #: Fields that laws have in common, although profiles give them different defaults.
@@ -173,8 +176,8 @@ def compare(
         ``"bbr"``), a class as in `burstlab.control`, the place of one
         (``"laws/scalable.py:Scalable"``), or fields of ``tcp`` such as
         ``{"variant": "sack", "window": 64}``. A dictionary gives them names. A class runs in the
-        sender of the scenario. It runs in the Linux sender if another law is ``"cubic"``,
-        ``"dctcp"``, ``"bbr"`` or ``"bbr3"``, or if it has `pacing_rate` or `next_timer`.
+        sender of the scenario. It runs in the Linux sender if another law is one that only the
+        Linux sender has, such as ``"cubic"``, or if it has `pacing_rate` or `next_timer`.
         If only some laws have the profile ``"linux"``, all laws use its ``segment_size`` (1500 B)
         and its receiver's ``window`` (8192), unless the scenario or a law sets them. So ratios
         compare laws and not segment sizes.

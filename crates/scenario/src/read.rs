@@ -104,7 +104,8 @@ fn named(message: &str, what: &str) -> Option<(String, Vec<String>)> {
 
 /// The fix where `variant` is a window law of the Linux sender.
 fn law_of_linux(path: &str, word: &str) -> Option<String> {
-    let is_law = matches!(word, "cubic" | "dctcp" | "bbr" | "bbr3");
+    let is_law = matches!(word, "cubic" | "dctcp" | "bbr" | "bbr3" | "scalable" | "highspeed")
+        || matches!(word, "htcp" | "illinois" | "veno" | "westwood");
     let of = path.strip_suffix("variant").filter(|of| is_law && of.ends_with("tcp."))?;
     Some(format!("write {of}profile = \"linux\" and {of}window_law = {word:?}"))
 }

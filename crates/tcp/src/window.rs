@@ -39,7 +39,13 @@ impl Window {
             | WindowLaw::Cubic
             | WindowLaw::Dctcp
             | WindowLaw::Bbr
-            | WindowLaw::Bbr3 => (Law::Aimd(Aimd), SlowStart::Standard),
+            | WindowLaw::Bbr3
+            | WindowLaw::Scalable
+            | WindowLaw::Highspeed
+            | WindowLaw::Htcp
+            | WindowLaw::Illinois
+            | WindowLaw::Veno
+            | WindowLaw::Westwood => (Law::Aimd(Aimd), SlowStart::Standard),
             WindowLaw::Vegas => (
                 Law::Vegas(Vegas::new(config)),
                 SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),

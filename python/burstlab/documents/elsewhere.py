@@ -34,7 +34,10 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
 }
 
 #: Window laws that the sender of Linux alone has.
-_OF_LINUX = ("cubic", "dctcp", "bbr", "bbr3")
+_OF_LINUX = (
+    *("cubic", "dctcp", "bbr", "bbr3"),
+    *("scalable", "highspeed", "htcp", "illinois", "veno", "westwood"),
+)
 
 #: How the name of a field ends that has the same as another one, in bytes or in time.
 _ENDS = ("_bytes", "_size", "_time")

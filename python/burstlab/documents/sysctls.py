@@ -57,4 +57,10 @@ LAWS: Mapping[str, str] = {
     "bbr": "bbr",
     "dctcp": "dctcp",
     "vegas": "vegas",
+    "scalable": "scalable",
+    "highspeed": "highspeed",
+    "htcp": "htcp",
+    "illinois": "illinois",
+    "veno": "veno",
+    "westwood": "westwood",
 }

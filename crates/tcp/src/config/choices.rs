@@ -57,6 +57,22 @@ choices! {
         /// As `"bbr"`, with bounds that losses set to the segments in flight (version 3,
         /// draft-ietf-ccwg-bbr-06).
         Bbr3,
+        /// By a segment for each 100 ACKs; by an eighth at a loss (Kelly 2003).
+        Scalable,
+        /// By more segments and by less at a loss, the larger the window is (RFC 3649).
+        Highspeed,
+        /// By more the longer ago the last loss; at a loss by the share of the queue (Shorten and
+        /// Leith 2004).
+        Htcp,
+        /// By 0.3 to 10 segments and by 1/8 to 1/2 at a loss, by the delay of queues (Liu, Basar
+        /// and Srikant 2008).
+        Illinois,
+        /// As Reno; by a fifth at a loss while fewer than three segments are queued (Fu and Liew
+        /// 2003).
+        Veno,
+        /// As Reno; at a loss to the bandwidth times the shortest round trip (Westwood+, Grieco and
+        /// Mascolo 2004).
+        Westwood,
     }
 
     /// Events that may end slow start before a loss.

@@ -93,11 +93,11 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
 
 /// The sender of Linux brings its own parts; the others have none of them.
 fn linux(config: &Config) -> Result<(), ConfigError> {
-    use WindowLaw::{Aimd, Bbr, Bbr3, Cubic, Dctcp, Python, Vegas};
+    use WindowLaw::{Aimd, Dctcp, Fast, Python, Vegas};
     let law = format!("{:?}", config.window_law).to_lowercase();
     if config.variant != Variant::Linux {
         return require(
-            !matches!(config.window_law, Cubic | Dctcp | Bbr | Bbr3),
+            matches!(config.window_law, Aimd | Fast | Python | Vegas),
             "window_law",
             law,
             "only the variant \"linux\" has it",
@@ -105,12 +105,12 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         );
     }
     require(
-        matches!(config.window_law, Aimd | Bbr | Bbr3 | Cubic | Dctcp | Python | Vegas),
+        config.window_law != Fast,
         "window_law",
         law,
         "the variant \"linux\" has no such law",
-        "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\", \"vegas\" \
-         or \"python\", or another variant",
+        "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\", \"vegas\", \"scalable\", \
+         \"highspeed\", \"htcp\", \"illinois\", \"veno\", \"westwood\" or \"python\", or another variant",
     )?;
     require(
         config.detector != Detector::Python,

@@ -26,6 +26,8 @@ pub struct Arrival<'a> {
 pub(crate) struct AckFacts {
     /// It moved the cumulative ACK.
     pub(super) advanced: bool,
+    /// It has nothing but a new cumulative ACK, as header prediction expects.
+    pub(super) plain: bool,
     /// It changed the receiver's window, or came with data.
     pub(super) window: bool,
     /// It took segments away, some of which had been sent again.

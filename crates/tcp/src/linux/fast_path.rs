@@ -97,6 +97,7 @@ impl Linux {
         self.peer.take_echo(Some(u64::from(options.echo)));
         self.repair.note_progress();
         let window = u64::from(options.window);
+        let plain_window = window == self.peer.window();
         self.application.take_window(&mut self.peer, window, self.queue.next());
         self.path.rate_mut().take_plain(plain.last_at);
         let rtt = now.us - plain.last_at;
@@ -109,7 +110,7 @@ impl Linux {
         );
         let context = self.context(now);
         self.path.measured(Some(rtt), &context);
-        self.path.arrives(&context);
+        self.path.arrives(plain_window, &context);
         self.path.grow(plain.count, &context);
     }
 

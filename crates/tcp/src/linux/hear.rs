@@ -26,15 +26,17 @@ impl Linux {
         }
         let wider = ack.window > self.peer.window() || ack.window == 0;
         let window = advanced || wider || ack.with_data;
+        let same = ack.window == self.peer.window() && !ack.ece;
+        let plain = advanced && same && ack.blocks.is_empty();
         self.queue.acknowledge(ack.next);
         if window {
             self.application.take_window(&mut self.peer, ack.window, self.queue.next());
         }
         let (repair, mut site) = self.site(now);
         let mut heard = repair.take_reports(&mut site, ack, before);
-        (heard.advanced, heard.window) = (advanced, window);
+        (heard.advanced, heard.window, heard.plain) = (advanced, window, plain);
         if !outstanding {
-            site.path.arrives(&repair.context(&site));
+            site.path.arrives(heard.plain, &repair.context(&site));
             if heard.duplicate {
                 repair.on_dubious(&mut site, before, 0, &mut heard);
             }

@@ -6,8 +6,13 @@ mod bbr3;
 mod cubic;
 mod dctcp;
 mod foreign;
+mod highspeed;
+mod htcp;
 mod hystart;
+mod illinois;
 mod vegas;
+mod veno;
+mod westwood;
 mod windowed;
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +27,17 @@ use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
 pub(crate) use foreign::Foreign;
+use highspeed::HighSpeed;
+use htcp::Htcp;
+use illinois::Illinois;
 use vegas::LinuxVegas;
+use veno::Veno;
+use westwood::Westwood;
+
+/// Scalable TCP (Kelly 2003): a window grows by a segment for each hundred ACKs at least, and a
+/// loss takes an eighth of it.
+const SCALABLE_EACH: u32 = 100;
+const SCALABLE_CUT: u32 = 3;
 
 /// Why the window is to be reduced, as a law is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +68,12 @@ pub(crate) enum LinuxLaw {
     /// It paces, and takes samples of the delivery rate: see `Linux::control_by_rate`.
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
+    Scalable,
+    HighSpeed(HighSpeed),
+    Htcp(Box<Htcp>),
+    Illinois(Box<Illinois>),
+    Veno(Veno),
+    Westwood(Box<Westwood>),
     /// Somebody else decides, who is asked where the connection is at hand: see `by_class.rs`. Not
     /// stored: a run with a class of Python is not.
     #[serde(skip)]
@@ -68,6 +89,12 @@ impl LinuxLaw {
             Congestion::Dctcp if !options.ecn => Self::Reno,
             Congestion::Dctcp => Self::Dctcp(Dctcp::new()),
             Congestion::Vegas => Self::Vegas(LinuxVegas::new()),
+            Congestion::Scalable => Self::Scalable,
+            Congestion::Highspeed => Self::HighSpeed(HighSpeed::default()),
+            Congestion::Htcp => Self::Htcp(Box::new(Htcp::new())),
+            Congestion::Illinois => Self::Illinois(Box::new(Illinois::new())),
+            Congestion::Veno => Self::Veno(Veno::new()),
+            Congestion::Westwood => Self::Westwood(Box::new(Westwood::new())),
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(usize::from(options.bbr_phase % 7)))),
             Congestion::Bbr3 => {
                 Self::Bbr3(Box::new(Bbr3::new(u64::from(options.bbr_phase), options.sack)))
@@ -100,17 +127,28 @@ impl LinuxLaw {
     /// The connection is open.
     pub(crate) fn open(&mut self, context: &AckContext) {
         match self {
-            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
             Self::Cubic(cubic) => cubic.open(context),
             Self::Dctcp(dctcp) => dctcp.open(context),
             Self::Vegas(vegas) => vegas.open(context),
+            Self::Htcp(htcp) => htcp.open(context),
+            Self::Illinois(illinois) => illinois.open(context),
+            Self::Veno(veno) => veno.open(),
+            Self::Westwood(westwood) => westwood.open(context),
+            _ => {}
         }
     }
 
-    /// The new threshold at a loss or a mark.
-    pub(crate) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
+    /// The new threshold at a loss or a mark, in tick `tick`.
+    pub(crate) fn ssthresh(&mut self, window: &LinuxWindow, tick: u64) -> u32 {
         match self {
-            Self::Reno | Self::Vegas(_) | Self::Foreign(_) => (window.cwnd >> 1).max(2),
+            Self::Reno | Self::Vegas(_) | Self::Westwood(_) | Self::Foreign(_) => {
+                (window.cwnd >> 1).max(2)
+            }
+            Self::Scalable => (window.cwnd - (window.cwnd >> SCALABLE_CUT)).max(2),
+            Self::HighSpeed(law) => law.ssthresh(window.cwnd),
+            Self::Htcp(htcp) => htcp.ssthresh(window.cwnd, tick),
+            Self::Illinois(illinois) => illinois.ssthresh(window.cwnd),
+            Self::Veno(veno) => veno.ssthresh(window.cwnd),
             Self::Cubic(cubic) => cubic.ssthresh(window.cwnd),
             Self::Dctcp(dctcp) => dctcp.ssthresh(window.cwnd),
             Self::Bbr(bbr) => bbr.ssthresh(window),
@@ -122,9 +160,14 @@ impl LinuxLaw {
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, context: &AckContext) {
         match self {
-            Self::Reno | Self::Dctcp(_) => window.reno(acked),
+            Self::Reno | Self::Dctcp(_) | Self::Westwood(_) => window.reno(acked),
             Self::Cubic(cubic) => cubic.grow(window, acked, context),
             Self::Vegas(vegas) => vegas.grow(window, acked, context),
+            Self::Scalable => window.scalable(SCALABLE_EACH, acked),
+            Self::HighSpeed(law) => law.grow(window, acked),
+            Self::Htcp(htcp) => htcp.grow(window, acked, context),
+            Self::Illinois(illinois) => illinois.grow(window, acked, context),
+            Self::Veno(veno) => veno.grow(window, acked),
             Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
         }
     }
@@ -138,19 +181,24 @@ impl LinuxLaw {
         rtt: Option<u64>,
         context: &AckContext,
     ) {
-        let Some(rtt) = rtt else { return };
-        match self {
-            Self::Reno | Self::Dctcp(_) | Self::Bbr(_) | Self::Bbr3(_) => {}
-            Self::Cubic(cubic) => cubic.measured(window, rtt, context),
-            Self::Vegas(vegas) => vegas.measured(rtt),
-            Self::Foreign(foreign) => foreign.measured(rtt),
+        match (self, rtt) {
+            (Self::Htcp(htcp), _) => htcp.measured(window, rtt, context),
+            (Self::Illinois(illinois), _) => illinois.measured(rtt, context),
+            (Self::Cubic(cubic), Some(rtt)) => cubic.measured(window, rtt, context),
+            (Self::Vegas(vegas), Some(rtt)) => vegas.measured(rtt),
+            (Self::Veno(veno), Some(rtt)) => veno.measured(rtt),
+            (Self::Westwood(westwood), Some(rtt)) => westwood.measured(rtt),
+            (Self::Foreign(foreign), Some(rtt)) => foreign.measured(rtt),
+            _ => {}
         }
     }
 
-    /// An ACK came, and what it acknowledges is counted as delivered.
+    /// An ACK came, and what it acknowledges is counted as delivered; `plain`: it has nothing but a
+    /// new cumulative ACK.
     #[inline]
-    pub(crate) fn arrives(&mut self, context: &AckContext) {
+    pub(crate) fn arrives(&mut self, plain: bool, context: &AckContext) {
         match self {
+            Self::Westwood(westwood) => westwood.arrives(plain, context),
             Self::Dctcp(dctcp) => dctcp.arrives(context),
             Self::Bbr3(bbr) => bbr.note_time(context.clock.us),
             _ => {}
@@ -160,7 +208,6 @@ impl LinuxLaw {
     /// The stage becomes `stage`.
     pub(crate) fn enters(&mut self, stage: Stage, window: &mut LinuxWindow, context: &AckContext) {
         match self {
-            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
             Self::Cubic(cubic) => cubic.enters(stage, context),
             Self::Dctcp(dctcp) => {
                 if stage == Stage::Recovery && stage != context.stage {
@@ -168,6 +215,10 @@ impl LinuxLaw {
                 }
             }
             Self::Vegas(vegas) => vegas.enters(stage, context),
+            Self::Htcp(htcp) => htcp.enters(stage, context),
+            Self::Illinois(illinois) => illinois.enters(stage, context),
+            Self::Veno(veno) => veno.enters(stage),
+            _ => {}
         }
     }
 
@@ -180,8 +231,17 @@ impl LinuxLaw {
         match (self, event) {
             (Self::Cubic(cubic), LawEvent::Start) => cubic.starts(context),
             (Self::Vegas(vegas), LawEvent::Start | LawEvent::Restart) => vegas.open(context),
+            (Self::Veno(veno), LawEvent::Start | LawEvent::Restart) => veno.open(),
             (Self::Dctcp(dctcp), LawEvent::Loss) => dctcp.loses(window),
+            (Self::Westwood(westwood), LawEvent::Loss) => westwood.times_out(window),
             _ => {}
+        }
+    }
+
+    /// The window has shrunk after a loss or a mark.
+    pub(crate) fn reduced(&self, window: &mut LinuxWindow) {
+        if let Self::Westwood(westwood) = self {
+            westwood.reduced(window);
         }
     }
 
@@ -191,6 +251,10 @@ impl LinuxLaw {
             Self::Bbr(bbr) => bbr.undone(window),
             Self::Bbr3(bbr) => bbr.undone(window),
             Self::Dctcp(dctcp) => window.cwnd.max(dctcp.before_loss()),
+            Self::Htcp(htcp) => {
+                htcp.undo();
+                window.cwnd.max(window.prior_cwnd)
+            }
             _ => window.cwnd.max(window.prior_cwnd),
         }
     }

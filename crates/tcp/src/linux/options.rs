@@ -28,6 +28,18 @@ pub enum Congestion {
     Bbr,
     /// draft-ietf-ccwg-bbr-06, version 3.
     Bbr3,
+    /// Kelly 2003.
+    Scalable,
+    /// RFC 3649.
+    Highspeed,
+    /// Shorten and Leith 2004.
+    Htcp,
+    /// Liu, Basar and Srikant 2008.
+    Illinois,
+    /// Fu and Liew 2003.
+    Veno,
+    /// Grieco and Mascolo 2004.
+    Westwood,
 }
 
 impl Congestion {

@@ -179,10 +179,11 @@ impl Path {
         }
     }
 
-    /// Counts the segments that an ACK acknowledges as delivered.
+    /// The segments that an ACK acknowledges are counted as delivered; `plain`: it has nothing but a
+    /// new cumulative ACK.
     #[inline]
-    pub(super) fn arrives(&mut self, context: &AckContext) {
-        self.law.arrives(context);
+    pub(super) fn arrives(&mut self, plain: bool, context: &AckContext) {
+        self.law.arrives(plain, context);
     }
 
     /// `acked` segments were delivered.

@@ -70,7 +70,7 @@ impl LawAlone {
 
     /// Something is lost that was sent since the last repair began: a repair begins.
     pub fn on_loss(&mut self, now: Time) {
-        self.reduce();
+        self.reduce(now);
         self.window.cwnd = self.window.ssthresh;
         self.enter(Stage::Recovery, now);
     }
@@ -82,7 +82,7 @@ impl LawAlone {
 
     /// A time-out: all that is in flight is lost.
     pub fn on_timeout(&mut self, now: Time) {
-        self.reduce();
+        self.reduce(now);
         let context = self.context(now);
         self.law.on_event(LawEvent::Loss, &mut self.window, &context);
         self.window.cwnd = 1;
@@ -112,12 +112,13 @@ impl LawAlone {
         Some(self.window.ssthresh).filter(|&ssthresh| ssthresh < INFINITE)
     }
 
-    fn reduce(&mut self) {
+    fn reduce(&mut self, now: Time) {
+        let tick = self.clock.tick(now);
         let window = &mut self.window;
         window.prior_ssthresh = current_ssthresh(window, self.stage);
         window.prior_cwnd = window.cwnd;
         window.credit = 0;
-        window.ssthresh = self.law.ssthresh(window);
+        window.ssthresh = self.law.ssthresh(window, tick);
     }
 
     fn enter(&mut self, stage: Stage, now: Time) {

@@ -92,12 +92,18 @@ impl LinuxWindow {
 
     /// As Reno grows.
     pub(crate) fn reno(&mut self, acked: u32) {
+        self.scalable(u32::MAX, acked);
+    }
+
+    /// Slow start, then as Scalable TCP grows: by a segment for each window of at most `most`
+    /// segments.
+    pub(crate) fn scalable(&mut self, most: u32, acked: u32) {
         if !self.may_grow() {
             return;
         }
         let left = if self.in_slow_start() { self.slow_start(acked) } else { acked };
         if left > 0 {
-            self.additive(self.cwnd, left);
+            self.additive(self.cwnd.min(most), left);
         }
     }
 }

@@ -148,7 +148,10 @@ fn of_linux(overrides: &mut Overrides, seed: u64) {
     (overrides.sack, overrides.rack, overrides.tail_loss_probe) = (bit(), bit(), bit());
     (overrides.f_rto, overrides.grouping) = (bit(), bit());
     use WindowLaw::{Aimd, Bbr, Bbr3, Cubic, Dctcp, Vegas};
-    let law = [Aimd, Cubic, Dctcp, Vegas, Bbr, Bbr3][(seed % 6) as usize];
+    use WindowLaw::{Highspeed, Htcp, Illinois, Scalable, Veno, Westwood};
+    let laws = [Aimd, Cubic, Dctcp, Vegas, Bbr, Bbr3];
+    let others = [Scalable, Highspeed, Htcp, Illinois, Veno, Westwood];
+    let law = if seed % 12 < 6 { laws } else { others }[(seed % 6) as usize];
     overrides.window_law = Some(law);
     overrides.slow_start = match law {
         Aimd | Cubic | Dctcp if bit() == Some(true) => Some(SlowStart::HystartPlusPlus),

@@ -160,11 +160,13 @@ fn hear(
 #[test]
 fn no_stream_of_arrivals_breaks_a_law() {
     use Congestion::{Bbr, Bbr3, Cubic, Dctcp, Reno, Vegas};
+    use Congestion::{Highspeed, Htcp, Illinois, Scalable, Veno, Westwood};
+    let others = [Scalable, Highspeed, Htcp, Illinois, Veno, Westwood];
     let variable = |name: &str| std::env::var(name).ok();
     let seed = variable("PROPTEST_RNG_SEED").and_then(|text| text.parse::<u64>().ok());
     let steps = if variable("BURSTLAB_FUZZ").is_some() { FUZZ_STEPS } else { STEPS };
     let mut random = Xorshift(0x9E37_79B9_7F4A_7C15 ^ seed.unwrap_or(0).rotate_left(17));
-    for congestion in [Reno, Cubic, Dctcp, Vegas, Bbr, Bbr3] {
+    for congestion in [Reno, Cubic, Dctcp, Vegas, Bbr, Bbr3].into_iter().chain(others) {
         for _ in 0..steps / LIFE {
             live(&options(congestion, &mut random), &mut random);
         }

@@ -5,7 +5,7 @@ use burstlab_units::{Span, Time};
 
 use crate::bottleneck::{Bottleneck, Network};
 
-fn options(congestion: Congestion) -> LinuxOptions {
+pub(crate) fn options(congestion: Congestion) -> LinuxOptions {
     LinuxOptions {
         congestion,
         timestamps: false,
@@ -15,12 +15,12 @@ fn options(congestion: Congestion) -> LinuxOptions {
     }
 }
 
-fn seconds(seconds: f64) -> Time {
+pub(crate) fn seconds(seconds: f64) -> Time {
     Time::from_ps((seconds * 1e12) as u64)
 }
 
 /// The mean window of a law that loses one segment in `each`, over `epochs` losses, after as many.
-fn mean_window(congestion: Congestion, rtt: Span, each: u64, epochs: u64) -> f64 {
+pub(crate) fn mean_window(congestion: Congestion, rtt: Span, each: u64, epochs: u64) -> f64 {
     let mut network = Network::new(Bottleneck::wide(rtt), &[options(congestion)], Span::ZERO);
     // The first loss comes early: slow start is not to end far above the law. The others are a
     // fifth more or less apart: a window of whole segments stands still about its last maximum, and

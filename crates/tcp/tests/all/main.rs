@@ -10,6 +10,7 @@ mod fin;
 mod foreign;
 mod law_alone;
 mod laws;
+mod laws_random_loss;
 mod linux;
 mod linux_edges;
 mod linux_face;

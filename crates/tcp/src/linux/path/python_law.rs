@@ -119,7 +119,7 @@ impl Path {
     pub(super) fn threshold(&mut self, context: &AckContext, cause: Cause) -> u32 {
         let moment = self.is_for_class().then(|| self.moment(context));
         let (LinuxLaw::Foreign(law), Some(moment)) = (&mut self.law, moment) else {
-            return self.law.ssthresh(&self.window);
+            return self.law.ssthresh(&self.window, context.clock.tick);
         };
         // The congestion window is what is reduced, whatever the receiver has room for.
         let moment = Moment { window: moment.cwnd, ..moment };

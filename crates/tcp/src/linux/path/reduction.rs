@@ -63,6 +63,11 @@ impl Path {
         }
     }
 
+    /// The window has shrunk, or a repair is over.
+    pub(crate) fn end_repair(&mut self) {
+        self.law.reduced(&mut self.window);
+    }
+
     /// The aim of the last reduction, in segments: the threshold, but with a law that paces, and
     /// after a time-out, what the window is.
     pub(crate) fn reduced_to(&self, by_timeout: bool) -> u32 {

@@ -63,7 +63,7 @@ impl Repair {
         }
         site.path.measured(rtt, &self.context(site));
         heard.rtt = rtt;
-        site.path.arrives(&self.context(site));
+        site.path.arrives(heard.plain, &self.context(site));
         if site.options.rack_adapts {
             self.rack.adapt(heard.newest.prior(), site.queue.totals().0);
         }

@@ -330,6 +330,7 @@ impl Repair {
         if self.stage == Stage::Cwr || self.undo.marker().is_some() {
             site.path.end_reduction(site.now.tick);
         }
+        site.path.end_repair();
     }
 
     /// A lost segment was sent again.
