@@ -152,7 +152,8 @@ impl Edges {
         (flows, rules): (&mut Flows, (&Plan, &Lookahead)),
     ) -> usize {
         let queue = self.queue_of(ends, class, (Owner::flow(flow), key), ack, rules);
-        if self.rules.queues != Queues::Flow && self.rules.routes_apart == 1 {
+        let same = self.rules.routes_apart == 1 || !self.rules.reroutes;
+        if same && self.rules.queues != Queues::Flow {
             flows.found(flow, ack, queue);
         }
         queue

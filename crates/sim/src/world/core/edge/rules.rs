@@ -17,6 +17,8 @@ pub(super) struct EdgeRules {
     pub(super) classes: u32,
     /// Queues that a pair has for flows of different routes.
     pub(super) routes_apart: u32,
+    /// Whether a failure may change the routes between two nodes.
+    pub(super) reroutes: bool,
     /// Whether bursts meet others, and headers go ahead of them.
     pub(super) control: bool,
     /// Whether connections have data in both directions.
@@ -55,6 +57,7 @@ impl EdgeRules {
                 (None, Queues::Destination | Queues::Flow) => 1,
             },
             routes_apart: scenario.network.routes_apart(),
+            reroutes: !scenario.failures.is_empty(),
             control: rules.control,
             both_ways,
             cuts,

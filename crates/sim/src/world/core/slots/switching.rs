@@ -17,15 +17,14 @@ impl SlotNetwork {
     /// and then the edge may send; `landed` gets what is for this node.
     fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<CellSlot>) {
         self.take_in(node, self.present);
-        let mut left = std::mem::take(&mut self.left);
-        let state = &mut self.nodes[node as usize];
-        state.switch.begin(slot, |port, cell| left.push((port, cell)));
-        for (port, cell) in left.drain(..) {
-            self.leaves(node, port, slot, cell, context);
+        let switch = &mut self.nodes[node as usize].switch;
+        if switch.occupied() == 0 {
+            switch.begin(slot, |_, _| unreachable!("nothing waits"));
+        } else {
+            self.waited_leave(node, slot, context);
         }
-        self.left = left;
         let mut arrived = std::mem::take(&mut self.arrived);
-        self.arrive(node, slot, &mut arrived, landed);
+        let next = self.arrive(node, slot, &mut arrived, landed);
         let first = self.came_first(&arrived);
         let mut meet = false;
         for cell in arrived.drain(..) {
@@ -53,10 +52,21 @@ impl SlotNetwork {
         self.arrived = arrived;
         self.send(node, slot, context);
         self.nodes[node as usize].switch.end();
-        self.wake_again(node, slot, context);
+        self.wake_again(node, (slot, next), context);
     }
 
-    /// Takes the packets that arrive at `node` in `slot` from its fibres, in the order of service.
+    /// Cells that wait at `node` leave in `slot`, as many as its outputs carry.
+    fn waited_leave(&mut self, node: u32, slot: u64, context: &mut Context) {
+        let mut left = std::mem::take(&mut self.left);
+        self.nodes[node as usize].switch.begin(slot, |port, cell| left.push((port, cell)));
+        for (port, cell) in left.drain(..) {
+            self.leaves(node, port, slot, cell, context);
+        }
+        self.left = left;
+    }
+
+    /// Takes the packets that arrive at `node` in `slot` from its fibres, in the order of service;
+    /// returns the slot in which the next one arrives.
     #[inline]
     fn arrive(
         &mut self,
@@ -64,11 +74,13 @@ impl SlotNetwork {
         slot: u64,
         arrived: &mut Vec<CellSlot>,
         landed: &mut Vec<CellSlot>,
-    ) {
+    ) -> u64 {
         let state = &self.nodes[node as usize];
+        let mut next = u64::MAX;
         for &link in &state.incoming {
             let front = &mut self.fronts[link as usize];
             if *front > slot {
+                next = next.min(*front);
                 continue;
             }
             assert!(*front == slot, "nothing arrives unseen");
@@ -83,10 +95,16 @@ impl SlotNetwork {
                 if ends { landed.push(cell) } else { arrived.push(cell) }
             }
             *front = fibre.flying.front().map_or(u64::MAX, |&(at, _)| at);
+            next = next.min(*front);
         }
-        if arrived.len() < 2 {
-            return;
+        if arrived.len() > 1 {
+            self.order(node, slot, arrived);
         }
+        next
+    }
+
+    /// Puts the cells that arrive at `node` in `slot` in the order of service.
+    fn order(&self, node: u32, slot: u64, arrived: &mut [CellSlot]) {
         let count = arrived.len();
         match self.fixed.rules.order {
             Order::Fixed => {}
@@ -97,7 +115,7 @@ impl SlotNetwork {
                 arrived.rotate_left(place);
             }
             Order::Random => {
-                let [first, sense] = state.random.uniforms(slot);
+                let [first, sense] = self.nodes[node as usize].random.uniforms(slot);
                 if sense < 0.5 {
                     arrived.reverse();
                 }
@@ -252,14 +270,12 @@ impl SlotNetwork {
         true
     }
 
-    /// Queues the next slot in which `node` has something to do.
+    /// Queues the next slot in which `node` has something to do; over its fibres the next one
+    /// arrives in slot `next`.
     #[inline]
-    fn wake_again(&mut self, node: u32, slot: u64, context: &mut Context) {
+    fn wake_again(&mut self, node: u32, (slot, next): (u64, u64), context: &mut Context) {
         let state = &self.nodes[node as usize];
-        let mut next = if state.switch.occupied() > 0 { slot + 1 } else { u64::MAX };
-        for &link in &state.incoming {
-            next = next.min(self.fronts[link as usize]);
-        }
+        let mut next = if state.switch.occupied() > 0 { slot + 1 } else { next };
         for &pair in &state.pairs {
             let pair = &self.pairs[pair as usize];
             if !pair.buffer.is_empty() {
