@@ -7,6 +7,7 @@ use burstlab_sim::Trace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::ahead::any_core;
 use crate::runs::detectors::{any_detector, with_detector};
 use crate::runs::stored::goes_on;
 use crate::runs::{ALL, lost_before_an_earlier_one_comes, numbers, run};
@@ -78,13 +79,14 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![3 => Just(None), 1 => (1u32..3000).prop_map(Some)],
         (1u32..4, prop_oneof![Just("0 s"), Just("7 us"), Just("12345 us")]),
     );
-    (edge, ack, access, any_linux(), (any_loss(), any_loss()), run).prop_map(
-        |(mut edge, ack, (delay, rate, queue), tcp, (data, acks), (warm, bytes, many))| {
+    (edge, ack, access, any_linux(), (any_loss(), any_loss(), any_core()), run).prop_map(
+        |(mut edge, ack, (delay, rate, queue), tcp, chances, (warm, bytes, many))| {
+            let (data, acks, (network, core)) = chances;
             edge["ack"] = ack;
             let dctcp = tcp["window_law"] == json!("dctcp");
             let mut scenario = json!({
                 "access": {"rate": rate, "delay": delay}, "edge": edge,
-                "network": {"link_delay": "3 ms"}, "loss": {"data": data, "ack": acks}, "tcp": tcp,
+                "network": network, "core": core, "loss": {"data": data, "ack": acks}, "tcp": tcp,
                 "run": {"duration": "6 s"},
             });
             if let Some(queue) = queue {

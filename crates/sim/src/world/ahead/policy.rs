@@ -52,20 +52,21 @@
 //!     and two packets never end on it at one instant.
 //! 19. If only a timer closes bursts, it needs each packet only when it runs out. A size closes
 //!     them at a packet: in a mesh that packet is an event, if no other traffic comes between. On
-//!     an exclusive path the burst crosses by sentence 17, if nodes pass bursts whole and only one
-//!     queue sends bursts there. With data in both directions two queues send bursts on each path,
-//!     and both paths number their bursts together. Then only packets of queues that a timer closes
-//!     are announced, and each burst is closed at its own time.
+//!     an exclusive path the burst crosses by sentence 17, if only one queue sends bursts there.
+//!     With data in both directions two queues send bursts on each path, and both paths number
+//!     their bursts together. Then only packets of queues that a timer closes are announced, and
+//!     each burst is closed at its own time.
 //! 20. A script that names packets, and spacing, look at each as it comes. So does cutting where
 //!     batches enter. Too many batches would make one event too long.
 //! 21. On an exclusive path a burst meets no other. It lands early if all before it have, and no
-//!     link behind drops packets that a sender may have to know of. The access link behind gets all
-//!     its packets by that path, and so in the order of time. An event-driven host takes them from
-//!     the link as events. Messages among ACKs do not come by that path. With them no ACKs land
-//!     early, and with data in both directions no data.
-//! 22. A burst lands early only if the run lasts until then. It does if some flow never ends, if
-//!     the ACK of a new segment is still to come, or if more data of an ACK's flow are. The
-//!     connection of a third-party stack may end at any packet.
+//!     link behind drops packets that a sender may have to know of. Where nodes store and forward,
+//!     each packet lands at its own time, in order. The access link behind gets all its packets by
+//!     that path, and so in the order of time. An event-driven host takes them from the link as
+//!     events. Messages among ACKs do not come by that path. With them no ACKs land early, and with
+//!     data in both directions no data.
+//! 22. A burst lands early only if the run lasts until its last packet is there. It does if some
+//!     flow never ends, if the ACK of a new segment is still to come, or if more data of an ACK's
+//!     flow are. The connection of a third-party stack may end at any packet.
 //! 23. Where bursts contend, all is decided as the last fibre is reserved, unless fibres fail or
 //!     tails are cut. Bursts without packets of flows are only counted as they land, if nobody
 //!     reads the counts meanwhile and the run lasts.
@@ -458,9 +459,7 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let timed = (0..queues.classes).all(|class| known(assembly.data.policy(class)));
     let script = &resolved.loss.data.script;
     let singly = !script.packets.is_empty() || !scenario.edge.spacing.is_zero();
-    let alone = !meets
-        && scenario.core.forwarding == CoreForwarding::CutThrough
-        && !scenario.goes_both_ways();
+    let alone = !meets && !scenario.goes_both_ways();
     // The cut part depends on the order in which packets of all kinds came.
     let cut = queues.cuts && !scenario.batches.is_empty();
     let few = takes_few_batches(resolved, queues.classes);

@@ -170,16 +170,17 @@ impl Edges {
     /// What enters a queue before `until` is in its burst, which is about to be closed.
     #[inline]
     pub(super) fn gather(&mut self, until: Entry, queue: usize, context: &mut Context) {
+        let joins = self.rules.joins;
         let (place, entering) = (&mut self.queues[queue], &mut self.entering);
         let opened = place.opens();
         let (payload, announced) = (&mut place.payload, &mut place.announced);
         let mut enter = |at: Time, row: u32| context.recorder.joined(row, at);
         let (bytes, data) =
-            take(&mut announced.data, &mut payload.data, entering, until, |at, packet| {
+            take(&mut announced.data, (&mut payload.data, joins), entering, until, |at, packet| {
                 enter(at, packet.row);
             });
         let (more, acks) =
-            take(&mut announced.acks, &mut payload.acks, entering, until, |at, packet| {
+            take(&mut announced.acks, (&mut payload.acks, joins), entering, until, |at, packet| {
                 enter(at, packet.row);
             });
         let full = place.assembler.push(opened, (), bytes + more);
