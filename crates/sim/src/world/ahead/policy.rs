@@ -35,7 +35,9 @@
 //!     event-driven.
 //! 12. A sender takes ACKs early while its application writes no more and the flow is not done. An
 //!     ACK that ends the flow may end the run, and is an event.
-//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there.
+//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there. A timer that only
+//!     paces lets segments go early too, each at its own time, up to the next ACK that is known to
+//!     come. Beyond that ACK nobody knows whether another one comes before the timer.
 //! 14. The truth about a loss depends on what the receiver holds. A list records the segments that
 //!     it took early, each with its time, and answers as if they were still in transit. So neither
 //!     a timer of the sender nor a message to it limits how early data in order are taken.

@@ -380,6 +380,28 @@ impl Near {
         self.sender.on_full_acks_fast(run, until, &mut wires)
     }
 
+    /// Pacing lets the segments go that are due by `until`, if nothing else happens to the sender
+    /// by then. `go` takes the segments as in [`hear_fast`](Self::hear_fast); `out` is
+    /// empty, and stays so.
+    #[inline]
+    pub(in crate::world) fn let_go_paced(
+        &mut self,
+        carried: &mut CarriedOptions,
+        (index, until): (u32, Time),
+        out: &mut Vec<Transmission>,
+        mut go: impl FnMut(Time, Range<u64>, (Bytes, f64)),
+    ) {
+        while let Some(at) = self.sender.paced_alone().filter(|&at| at <= until) {
+            self.sender.on_timeout(at, out);
+            self.digest.add(at, 3, u64::from(index));
+            for sent in out.drain(..) {
+                self.digest.add(at, 1, sent.seq);
+                carried.send(sent.seq, 1, self.sender.options(at, &sent));
+                go(at, sent.seq..sent.seq + 1, (sent.size, sent.cwnd));
+            }
+        }
+    }
+
     /// Takes an ACK that is not on the fast path, as any other, if it may be processed now. The
     /// segments that it releases are in `out`. Returns whether it did.
     pub(in crate::world) fn hear_slowly(
