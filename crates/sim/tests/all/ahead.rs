@@ -71,6 +71,7 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![Just("0.1 ms"), Just("0 s"), Just("10 ms")],
         prop_oneof![Just("1 Mb/s"), Just("33 Mb/s"), Just("1 Gb/s")],
         prop_oneof![4 => Just(None), 1 => (4u32..40).prop_map(Some)],
+        prop::bool::weighted(0.3),
     );
     let tcp = (
         any_tcp(),
@@ -94,12 +95,12 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         (1u32..5, prop_oneof![Just("0 s"), Just("7 us"), Just("12345 us")]),
     );
     (edge, ack, access, tcp, (loss(), loss(), any_core()), run).prop_map(
-        |(edge, ack, (delay, rate, queue), tcp, chances, (bursts, warm, bytes, many))| {
+        |(edge, ack, (delay, rate, queue, shared), tcp, chances, (bursts, warm, bytes, many))| {
             let ((variant, law), profile, window, delayed) = tcp;
             let (mut edge, (data, acks, (network, core))) = (edge, chances);
             edge["ack"] = ack;
             let mut scenario = json!({
-                "access": {"rate": rate, "delay": delay}, "edge": edge,
+                "access": {"rate": rate, "delay": delay, "shared": shared}, "edge": edge,
                 "network": network, "core": core,
                 "loss": {"data": data, "ack": acks},
                 "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
@@ -554,6 +555,27 @@ fn packets_that_are_stored_and_forwarded_are_no_events() {
         let (few, packets) = (ahead.counters.events, ahead.counters.packets_delivered);
         assert!(3 * few < packets, "{scenario}: {few} events for {packets} packets");
         assert_eq!(numbers(ahead), numbers(traced), "{scenario}");
+    }
+}
+
+/// Flows that share their access links: packets are taken in turn, and hardly one is an event.
+#[test]
+fn flows_that_share_a_link_are_ahead_of_the_clock_together() {
+    for (count, stagger, delayed, timer) in
+        [(10, "0 s", false, "1 ms"), (10, "30 ms", true, "1 ms"), (200, "7 us", false, "5 ms")]
+    {
+        let scenario = json!({
+            "access": {"rate": "100 Mb/s", "delay": "10 ms", "shared": true},
+            "edge": {"assembly": "timer", "timer": timer},
+            "tcp": {"variant": "sack", "profile": "ns2", "window": 100, "delayed_ack": delayed},
+            "flows": [{"count": count, "stagger": stagger}],
+            "run": {"duration": "6 s", "warmup": "1 s"},
+        });
+        let ahead = run(&scenario, 1, Trace::default()).summary;
+        let traced = run(&scenario, 1, ALL).summary;
+        let (few, packets) = (ahead.counters.events, ahead.counters.packets_delivered);
+        assert!(few < packets, "{count} flows: {few} events for {packets} packets");
+        assert_eq!(numbers(ahead), numbers(traced), "{count} flows");
     }
 }
 

@@ -73,6 +73,7 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![Just("0.1 ms"), Just("0 s"), Just("10 ms"), Just("150 ms")],
         prop_oneof![Just("1 Mb/s"), Just("33 Mb/s"), Just("1 Gb/s")],
         prop_oneof![4 => Just(None), 1 => (4u32..40).prop_map(Some)],
+        prop::bool::weighted(0.2),
     );
     let run = (
         any::<bool>(),
@@ -80,12 +81,12 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         (1u32..4, prop_oneof![Just("0 s"), Just("7 us"), Just("12345 us")]),
     );
     (edge, ack, access, any_linux(), (any_loss(), any_loss(), any_core()), run).prop_map(
-        |(mut edge, ack, (delay, rate, queue), tcp, chances, (warm, bytes, many))| {
+        |(mut edge, ack, (delay, rate, queue, shared), tcp, chances, (warm, bytes, many))| {
             let (data, acks, (network, core)) = chances;
             edge["ack"] = ack;
             let dctcp = tcp["window_law"] == json!("dctcp");
             let mut scenario = json!({
-                "access": {"rate": rate, "delay": delay}, "edge": edge,
+                "access": {"rate": rate, "delay": delay, "shared": shared}, "edge": edge,
                 "network": network, "core": core, "loss": {"data": data, "ack": acks}, "tcp": tcp,
                 "run": {"duration": "6 s"},
             });

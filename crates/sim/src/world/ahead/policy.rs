@@ -8,8 +8,10 @@
 //!    rows in order that come early. A run with any other table is event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
-//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time, so
-//!    such runs are event-driven.
+//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time. On a
+//!    path, hosts of such a link take packets in turn, up to the first timer or write of any of
+//!    them (`meeting`). A run in which something else comes to hosts is event-driven, and so is a
+//!    mesh, where bursts of several nodes land.
 //! 4. A link that loses packets by itself counts them as they come. Such runs are event-driven.
 //! 5. Programs outside a run act at times that the engine does not know. A run with such programs
 //!    is event-driven.
@@ -83,6 +85,7 @@ use burstlab_tcp::{Config, Listens, NakDelay};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::meeting::Meeting;
 use super::traced::keeps_to_the_clock;
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
@@ -100,6 +103,9 @@ pub(crate) struct Lookahead {
     kept: Time,
     /// The earlier of the two; zero where nothing may be ahead.
     safe: Time,
+    /// The hosts that share the link of the senders, and those that share the link of the receivers
+    /// (3).
+    meetings: [Meeting; 2],
     /// Not stored: the scenario decides it.
     #[serde(skip)]
     standing: Standing,
@@ -114,6 +120,8 @@ struct Standing {
     announces: [bool; 2],
     /// Facts of the listed flows.
     listed: Listed,
+    /// Whether flows share access links (3).
+    meets: bool,
     /// Whether bursts and slots toward receivers may land early, and those toward senders.
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
@@ -169,7 +177,13 @@ impl Lookahead {
         let run = &scenario.run;
         let drawn = run.tie_break == TieBreak::Random;
         let loses = resolved.link_loss.iter().any(Option::is_some);
-        let alone = !scenario.access.shared && !loses;
+        let meets = scenario.access.shared;
+        let in_turn = scenario.kind().is_path()
+            && scenario.demand.is_empty()
+            && scenario.traffic.is_empty()
+            && !(listed.event_driven || listed.both_ways || listed.in_band)
+            && !resolved.listens();
+        let alone = (!meets || in_turn) && !loses;
         let stays = resolved.needs_classes() || resolved.needs_stacks();
         let goes_back = run.bursts.is_none() || !stays;
         let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
@@ -183,9 +197,11 @@ impl Lookahead {
             phase: Time::ZERO,
             kept,
             safe: Time::ZERO,
+            meetings: Default::default(),
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
+                meets,
                 bursts_by_the_clock: trace.bursts,
                 ..Standing::default()
             },
@@ -302,6 +318,28 @@ impl Lookahead {
     pub(crate) fn data(&self, flow: &impl Ends) -> Time {
         let calm = !flow.misses() && !flow.is_done() && !flow.rules().event_driven;
         if calm { self.safe } else { Time::ZERO }
+    }
+
+    /// A sender (0) or a receiver (1) has a timer that is due then.
+    #[inline(always)]
+    pub(crate) fn has_timer(&mut self, side: usize, due: Option<Time>) {
+        if self.standing.meets
+            && let Some(due) = due
+        {
+            self.meetings[side].lower(due);
+        }
+    }
+
+    /// Whether a packet comes to a host of a link before any of so many hosts of the link sends by
+    /// itself; `look` finds when the first of them would. Hosts with links of their own do not mind.
+    #[inline(always)]
+    pub(crate) fn comes_in_turn(
+        &mut self,
+        (side, at): (usize, Time),
+        hosts: usize,
+        look: impl FnOnce() -> Time,
+    ) -> bool {
+        !self.standing.meets || self.meetings[side].admits(at, hosts, look)
     }
 
     /// Whether data packets, or ACKs, are announced to their queues, in place of an event when they

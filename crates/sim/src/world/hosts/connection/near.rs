@@ -15,6 +15,7 @@ use super::alarm::Alarm;
 use crate::measure::{Digest, SenderBefore, SenderNow, SenderState};
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::hosts::NEAR;
 use crate::world::hosts::options::CarriedOptions;
 use crate::world::hosts::resent::Resent;
 use crate::world::keys::is_named;
@@ -113,6 +114,14 @@ impl Near {
             None => (self.written == 0).then_some(self.start),
             Some(writes) => writes.last().map(|&(at, _)| at),
         }
+    }
+
+    /// When it sends next though nothing comes: at a timer, or as its application starts or writes.
+    /// What was due before `now` has happened.
+    pub(in crate::world::hosts) fn sends_by_itself(&self, now: Time) -> Option<Time> {
+        let starts = Some(self.start).filter(|&at| at >= now);
+        let timers = [self.sender.poll_timeout(), self.sender.poll_release()];
+        timers.into_iter().chain([starts, self.next_write()]).flatten().min()
     }
 
     /// The application writes what is due.
@@ -220,6 +229,7 @@ impl Near {
     #[inline(always)]
     pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
         let (due, place) = (self.sender.poll_timeout(), TieKey::SENDER.of(index));
+        context.ahead.has_timer(NEAR, due);
         self.alarm.arm(due, context, place, Event::SenderTimer(index));
     }
 

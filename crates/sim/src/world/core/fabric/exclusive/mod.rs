@@ -234,7 +234,7 @@ impl Exclusive {
         packet: Packet,
         scope: &mut Scope,
     ) -> Option<ScheduledLoss> {
-        let Common { flows, account, effects, fates, .. } = &mut *scope.common;
+        let Common { plan, flows, account, effects, fates, .. } = &mut *scope.common;
         let (kind, size) = (BurstKind::of(&packet), packet.bytes());
         let lost = fates.prescribe((at, kind), packet.data().into_iter());
         let operated = scope.context.surgery.changes(burst, lost.is_some());
@@ -255,7 +255,7 @@ impl Exclusive {
         let ahead = &scope.context.ahead;
         if lands <= self.lands_until(number, ahead) && outlasts_packet(&packet, flows, ahead) {
             account.crossed_alone(kind, 1, size.get());
-            effects.landing.add(lands, packet);
+            effects.landing.add(lands, packet, plan.scenario.access.shared);
         } else {
             account.sent_alone(kind, size);
             let event = BurstEvent::Stored.of(number as u32);

@@ -6,7 +6,7 @@
 //! otherwise one period is taken at a time. It also needs serialisation times of whole picoseconds,
 //! because a remainder would carry over into the next period. Where nodes store and forward, all
 //! packets must have one size, so that none waits for a longer one. Packets that are not in step,
-//! may be lost, or would land after the safe time are left to the caller.
+//! may be lost, meet on a shared link, or would land after the safe time are left to the caller.
 
 use burstlab_units::{Span, Time};
 
@@ -97,11 +97,12 @@ impl Exclusive {
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
-        let Common { flows, account, fates, .. } = &mut *scope.common;
+        let Common { plan, flows, account, fates, .. } = &mut *scope.common;
         let ahead = &scope.context.ahead;
         let until = self.lands_until(way, ahead);
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
+            || plan.scenario.access.shared
             || scope.context.surgery.awaits(labelled)
         {
             return 0;

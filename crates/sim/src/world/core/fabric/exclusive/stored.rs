@@ -159,18 +159,12 @@ impl Exclusive {
         {
             self.ways[way].lane.take();
             landed += 1;
-            let landing = &mut scope.common.effects.landing;
-            match packet {
-                _ if slot == NO_SLOT => {
-                    landing.add(at, packet);
-                    scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
-                    continue;
-                }
-                // With data in both directions others may come between two of them.
-                Packet::Data(packet) => landing.data.push(TimedTrain::one(at, packet)),
-                Packet::Ack(packet) => landing.acks.push(TimedTrain::one(at, packet)),
-            }
-            if last {
+            // With data in both directions packets of the other one may come between two.
+            let in_turn = slot != NO_SLOT || scope.common.plan.scenario.access.shared;
+            scope.common.effects.landing.add(at, packet, in_turn);
+            if slot == NO_SLOT {
+                scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
+            } else if last {
                 scope.ended((at, slot), None);
                 scope.common.bursts.close(slot);
             }
