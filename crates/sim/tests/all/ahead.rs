@@ -43,8 +43,8 @@ pub(crate) fn any_spells() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The fibres of a path, and what its core nodes do: bursts pass whole, or packets are stored, at a
-/// rate at which packets wait for one another or take no whole number of picoseconds.
+/// The fibres of a path, and what its core nodes do: bursts pass whole, or packets are stored, at
+/// a rate at which packets wait for one another or take no whole number of picoseconds.
 pub(crate) fn any_core() -> impl Strategy<Value = (Value, Value)> {
     let network = |rate: &str, nodes: u32| json!({"link_delay": "3 ms", "link_rate": rate, "core_nodes": nodes});
     prop_oneof![

@@ -8,8 +8,8 @@
 //!    rows in order that come early. A run with any other table is event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
-//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time. On a
-//!    path, hosts of such a link take packets in turn, up to the first timer or write of any of
+//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time. On
+//!    a path, hosts of such a link take packets in turn, up to the first timer or write of any of
 //!    them (`meeting`). A run in which something else comes to hosts is event-driven, and so is a
 //!    mesh, where bursts of several nodes land.
 //! 4. A link that loses packets by itself counts them as they come. Such runs are event-driven.
@@ -331,7 +331,8 @@ impl Lookahead {
     }
 
     /// Whether a packet comes to a host of a link before any of so many hosts of the link sends by
-    /// itself; `look` finds when the first of them would. Hosts with links of their own do not mind.
+    /// itself; `look` finds when the first of them would. A host with a link of its own need not
+    /// know.
     #[inline(always)]
     pub(crate) fn comes_in_turn(
         &mut self,
