@@ -126,11 +126,26 @@ impl Linux {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.path.pace().deadline().map(|ns| self.clock.at_ns(ns));
+        let paced = self.next_paced();
         // A law has nothing to decide once all is delivered that there will be.
         let over = || self.application.is_closed() && self.queue.is_empty() && !self.has_data();
         let class = self.path.class_deadline().filter(|_| !over());
         earliest(earliest(self.timer.deadline(), paced), class)
+    }
+
+    /// When pacing lets segments go next.
+    #[inline]
+    fn next_paced(&self) -> Option<Time> {
+        self.path.pace().deadline().map(|ns| self.clock.at_ns(ns))
+    }
+
+    /// The same, if that is all that happens to a sender that is [fast](Self::is_fast) by then,
+    /// unless an ACK comes.
+    #[inline]
+    pub(crate) fn paced_alone(&self) -> Option<Time> {
+        let due = self.next_paced()?;
+        let alone = self.is_fast() && self.timer.deadline().is_none_or(|other| other > due);
+        alone.then_some(due)
     }
 
     /// The timer runs out. Does nothing before its time.

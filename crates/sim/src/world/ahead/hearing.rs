@@ -1,11 +1,12 @@
 //! Senders that take ACKs ahead of the clock, and the segments that these ACKs release.
 //!
 //! Assumptions: the sender's link to the edge is its own and has no bounded queue (`runs` checks
-//! this), and up to `until` nothing but these ACKs and its timer changes the sender (`policy`,
+//! this), and up to `until` nothing but these ACKs and its timers changes the sender (`policy`,
 //! sentences 9 to 13). So each ACK has the same effect now as at its own time, and each segment's
 //! time at the edge follows from the link alone. With options, an ACK that is off the fast path is
-//! taken alone, if the endpoint allows it. The first ACK that cannot be taken, and all later ones,
-//! become events. Segments that leave evenly spaced are announced as one train.
+//! taken alone, if the endpoint allows it. Segments that pacing lets go before an ACK go first. The
+//! first ACK that cannot be taken, and all later ones, become events. Segments that leave evenly
+//! spaced are announced as one train.
 
 use std::ops::Range;
 
@@ -98,6 +99,8 @@ impl Hearing<'_> {
         let traced = leaving.context.recorder.traces_cwnd();
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
         while taken < count && rest.at <= *until {
+            let due = (leaving.index, rest.at);
+            near.let_go_paced(carried, due, released, |at, seqs, of| leaving.let_go(at, seqs, of));
             let measured = if traced { near.sender().round_trips().0 } else { 0 };
             let run = PacketRun { count: if traced { 1 } else { rest.count }, ..rest };
             let go = |at, seqs, of| leaving.let_go(at, seqs, of);

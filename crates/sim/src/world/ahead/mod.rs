@@ -8,6 +8,7 @@
 mod hearing;
 mod host;
 mod last_burst;
+mod meeting;
 pub(in crate::world) mod policy;
 mod receiving;
 mod runs;

@@ -8,8 +8,10 @@
 //!    rows in order that come early. A run with any other table is event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
-//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time, so
-//!    such runs are event-driven.
+//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time. On
+//!    a path, hosts of such a link take packets in turn, up to the first timer or write of any of
+//!    them (`meeting`). A run in which something else comes to hosts is event-driven, and so is a
+//!    mesh, where bursts of several nodes land.
 //! 4. A link that loses packets by itself counts them as they come. Such runs are event-driven.
 //! 5. Programs outside a run act at times that the engine does not know. A run with such programs
 //!    is event-driven.
@@ -35,7 +37,9 @@
 //!     event-driven.
 //! 12. A sender takes ACKs early while its application writes no more and the flow is not done. An
 //!     ACK that ends the flow may end the run, and is an event.
-//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there.
+//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there. A timer that only
+//!     paces lets segments go early too, each at its own time, up to the next ACK that is known to
+//!     come. Beyond that ACK nobody knows whether another one comes before the timer.
 //! 14. The truth about a loss depends on what the receiver holds. A list records the segments that
 //!     it took early, each with its time, and answers as if they were still in transit. So neither
 //!     a timer of the sender nor a message to it limits how early data in order are taken.
@@ -52,20 +56,21 @@
 //!     and two packets never end on it at one instant.
 //! 19. If only a timer closes bursts, it needs each packet only when it runs out. A size closes
 //!     them at a packet: in a mesh that packet is an event, if no other traffic comes between. On
-//!     an exclusive path the burst crosses by sentence 17, if nodes pass bursts whole and only one
-//!     queue sends bursts there. With data in both directions two queues send bursts on each path,
-//!     and both paths number their bursts together. Then only packets of queues that a timer closes
-//!     are announced, and each burst is closed at its own time.
+//!     an exclusive path the burst crosses by sentence 17, if only one queue sends bursts there.
+//!     With data in both directions two queues send bursts on each path, and both paths number
+//!     their bursts together. Then only packets of queues that a timer closes are announced, and
+//!     each burst is closed at its own time.
 //! 20. A script that names packets, and spacing, look at each as it comes. So does cutting where
 //!     batches enter. Too many batches would make one event too long.
 //! 21. On an exclusive path a burst meets no other. It lands early if all before it have, and no
-//!     link behind drops packets that a sender may have to know of. The access link behind gets all
-//!     its packets by that path, and so in the order of time. An event-driven host takes them from
-//!     the link as events. Messages among ACKs do not come by that path. With them no ACKs land
-//!     early, and with data in both directions no data.
-//! 22. A burst lands early only if the run lasts until then. It does if some flow never ends, if
-//!     the ACK of a new segment is still to come, or if more data of an ACK's flow are. The
-//!     connection of a third-party stack may end at any packet.
+//!     link behind drops packets that a sender may have to know of. Where nodes store and forward,
+//!     each packet lands at its own time, in order. The access link behind gets all its packets by
+//!     that path, and so in the order of time. An event-driven host takes them from the link as
+//!     events. Messages among ACKs do not come by that path. With them no ACKs land early, and with
+//!     data in both directions no data.
+//! 22. A burst lands early only if the run lasts until its last packet is there. It does if some
+//!     flow never ends, if the ACK of a new segment is still to come, or if more data of an ACK's
+//!     flow are. The connection of a third-party stack may end at any packet.
 //! 23. Where bursts contend, all is decided as the last fibre is reserved, unless fibres fail or
 //!     tails are cut. Bursts without packets of flows are only counted as they land, if nobody
 //!     reads the counts meanwhile and the run lasts.
@@ -80,6 +85,7 @@ use burstlab_tcp::{Config, Listens, NakDelay};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::meeting::Meeting;
 use super::traced::keeps_to_the_clock;
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
@@ -97,6 +103,9 @@ pub(crate) struct Lookahead {
     kept: Time,
     /// The earlier of the two; zero where nothing may be ahead.
     safe: Time,
+    /// The hosts that share the link of the senders, and those that share the link of the receivers
+    /// (3).
+    meetings: [Meeting; 2],
     /// Not stored: the scenario decides it.
     #[serde(skip)]
     standing: Standing,
@@ -111,6 +120,8 @@ struct Standing {
     announces: [bool; 2],
     /// Facts of the listed flows.
     listed: Listed,
+    /// Whether flows share access links (3).
+    meets: bool,
     /// Whether bursts and slots toward receivers may land early, and those toward senders.
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
@@ -166,7 +177,13 @@ impl Lookahead {
         let run = &scenario.run;
         let drawn = run.tie_break == TieBreak::Random;
         let loses = resolved.link_loss.iter().any(Option::is_some);
-        let alone = !scenario.access.shared && !loses;
+        let meets = scenario.access.shared;
+        let in_turn = scenario.kind().is_path()
+            && scenario.demand.is_empty()
+            && scenario.traffic.is_empty()
+            && !(listed.event_driven || listed.both_ways || listed.in_band)
+            && !resolved.listens();
+        let alone = (!meets || in_turn) && !loses;
         let stays = resolved.needs_classes() || resolved.needs_stacks();
         let goes_back = run.bursts.is_none() || !stays;
         let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
@@ -180,9 +197,11 @@ impl Lookahead {
             phase: Time::ZERO,
             kept,
             safe: Time::ZERO,
+            meetings: Default::default(),
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
+                meets,
                 bursts_by_the_clock: trace.bursts,
                 ..Standing::default()
             },
@@ -299,6 +318,29 @@ impl Lookahead {
     pub(crate) fn data(&self, flow: &impl Ends) -> Time {
         let calm = !flow.misses() && !flow.is_done() && !flow.rules().event_driven;
         if calm { self.safe } else { Time::ZERO }
+    }
+
+    /// A sender (0) or a receiver (1) has a timer that is due then.
+    #[inline(always)]
+    pub(crate) fn has_timer(&mut self, side: usize, due: Option<Time>) {
+        if self.standing.meets
+            && let Some(due) = due
+        {
+            self.meetings[side].lower(due);
+        }
+    }
+
+    /// Whether a packet comes to a host of a link before any of so many hosts of the link sends by
+    /// itself; `look` finds when the first of them would. A host with a link of its own need not
+    /// know.
+    #[inline(always)]
+    pub(crate) fn comes_in_turn(
+        &mut self,
+        (side, at): (usize, Time),
+        hosts: usize,
+        look: impl FnOnce() -> Time,
+    ) -> bool {
+        !self.standing.meets || self.meetings[side].admits(at, hosts, look)
     }
 
     /// Whether data packets, or ACKs, are announced to their queues, in place of an event when they
@@ -458,9 +500,7 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let timed = (0..queues.classes).all(|class| known(assembly.data.policy(class)));
     let script = &resolved.loss.data.script;
     let singly = !script.packets.is_empty() || !scenario.edge.spacing.is_zero();
-    let alone = !meets
-        && scenario.core.forwarding == CoreForwarding::CutThrough
-        && !scenario.goes_both_ways();
+    let alone = !meets && !scenario.goes_both_ways();
     // The cut part depends on the order in which packets of all kinds came.
     let cut = queues.cuts && !scenario.batches.is_empty();
     let few = takes_few_batches(resolved, queues.classes);

@@ -6,9 +6,9 @@
 //!
 //! A run lands and crosses an access link that its flow has for itself, or it is in front of such a
 //! link. The host's packets are announced to their queue, evenly spaced ones together. A single
-//! packet needs neither such a link nor such a queue. Sharing is excluded at the start: where flows
-//! share access links, no safe time is above zero. Only the two flows of a connection with data in
-//! both directions share links besides, and both of its hosts go by the clock.
+//! packet needs neither such a link nor such a queue. Where flows share access links, packets are
+//! taken one by one, each in its turn. Only the two flows of a connection with data in both
+//! directions share links besides, and both of its hosts go by the clock.
 
 use burstlab_units::Time;
 
@@ -18,6 +18,7 @@ use super::receiving::{Answering, Coming, Receiving};
 use crate::world::access::{Hop, Link};
 use crate::world::core::Network;
 use crate::world::events::Event;
+use crate::world::hosts::{FAR, NEAR};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::train::{Timed, TimedTrain};
 use crate::world::transit::Transit;
@@ -82,8 +83,8 @@ impl Transit {
         let Self { hosts, access, core, context } = self;
         let now = context.now;
         let ahead = &context.ahead;
-        // Where flows share links, nothing is ahead, and there are fewer links than flows.
-        if !ahead.is_any() {
+        // Where flows share links, there are fewer links than flows.
+        if !ahead.is_any() || access.shared {
             return None;
         }
         let flow = &mut hosts.flows[index as usize];
@@ -119,7 +120,7 @@ impl Transit {
     #[inline(always)]
     fn hearing(&mut self, index: u32, clear: bool) -> Option<Hearing<'_>> {
         let Self { hosts, access, core, context } = self;
-        if !context.ahead.is_any() {
+        if !context.ahead.is_any() || access.shared {
             return None;
         }
         let flow = &mut hosts.flows[index as usize];
@@ -184,15 +185,27 @@ impl Transit {
         self.hearing(index, false).map_or(0, take_in_front)
     }
 
+    /// Whether no sender, or no receiver, sends anything by itself before a packet comes to another
+    /// one at `at`, where all share a link.
+    #[inline(always)]
+    fn comes_in_turn(&mut self, side: usize, at: Time) -> bool {
+        let Self { hosts, context, .. } = self;
+        let (flows, now) = (&hosts.flows, context.now);
+        let look = || flows.iter().filter_map(|flow| flow.sends_by_itself(side, now)).min();
+        context.ahead.comes_in_turn((side, at), flows.len(), || look().unwrap_or(Time::MAX))
+    }
+
     /// A data packet will be at its receiver at `at`, and no other before. Takes it if that may be
     /// done now; returns whether it does.
     #[inline]
     pub(in crate::world) fn receive_one(&mut self, at: Time, packet: &DataPacket) -> bool {
-        let (index, context) = (packet.flow(), &mut self.context);
-        let flow = &mut self.hosts.flows[index as usize];
-        if !flow.far.receiver().takes_fast(packet.seq) {
+        let index = packet.flow();
+        if !self.hosts.flows[index as usize].far.receiver().takes_fast(packet.seq)
+            || !self.comes_in_turn(FAR, at)
+        {
             return false;
         }
+        let (context, flow) = (&mut self.context, &mut self.hosts.flows[index as usize]);
         let times = (context.now, context.ahead.data(flow));
         let (mut next, size) = (None, flow.far.receiver().ack_size());
         let coming = TimedTrain::one(at, *packet);
@@ -211,11 +224,14 @@ impl Transit {
     /// returns whether it does.
     #[inline]
     pub(in crate::world) fn hear_one(&mut self, at: Time, ack: &AckPacket) -> bool {
-        let (index, context) = (ack.flow, &mut self.context);
-        let flow = &mut self.hosts.flows[index as usize];
-        if !ack.is_plain() || !flow.near.sender().is_fast() {
+        let index = ack.flow;
+        if !ack.is_plain()
+            || !self.hosts.flows[index as usize].near.sender().is_fast()
+            || !self.comes_in_turn(NEAR, at)
+        {
             return false;
         }
+        let (context, flow) = (&mut self.context, &mut self.hosts.flows[index as usize]);
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
         let traced = context.recorder.traces_cwnd();
@@ -245,7 +261,9 @@ impl Transit {
         if !self.context.ahead.is_any() {
             return false;
         }
-        let count = match self.hosts.flows[link as usize].far.receiver().has_options() {
+        let flows = &self.hosts.flows;
+        let own = !self.access.shared && flows[link as usize].far.receiver().has_options();
+        let count = match own {
             true => self.receive_in_front(link),
             false => self.receive_lane(link),
         };
@@ -275,7 +293,9 @@ impl Transit {
         if !self.context.ahead.is_any() {
             return false;
         }
-        let heard = match self.hosts.flows[link as usize].near.sender().has_options() {
+        let flows = &self.hosts.flows;
+        let own = !self.access.shared && flows[link as usize].near.sender().has_options();
+        let heard = match own {
             true => self.hear_in_front(link),
             false => self.hear_lane(link),
         };

@@ -101,7 +101,7 @@ impl Announced {
 /// In which order packets enter a burst, and the buffers that are used again for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Entering {
-    /// In the order of time; every packet is a train of its own.
+    /// In the order of time; every packet is a train of its own until it is in its burst.
     Sorted(Vec<AnnouncedEntry>),
     /// Each flow's in order, put together where they go on.
     Coalesced(Coalescer),
@@ -129,11 +129,11 @@ impl Entering {
     }
 }
 
-/// Moves the packets that enter before `until` out of `coming` to `payload`; returns how many bytes
-/// they are, and when the first of the others enters.
+/// Moves the packets that enter before `until` out of `coming` to `payload`, where those that follow
+/// one another may join; returns how many bytes they are, and when the first of the others enters.
 pub(super) fn take<P: Parcel>(
     coming: &mut Pending<P>,
-    payload: &mut Vec<Train<P>>,
+    (payload, joins): (&mut Vec<Train<P>>, bool),
     entering: &mut Entering,
     until: Entry,
     mut each: impl FnMut(Time, &P),
@@ -149,7 +149,9 @@ pub(super) fn take<P: Parcel>(
             let train = near[index as usize].train;
             bytes += train.bytes();
             each(at, &train.first);
-            payload.push(train);
+            if !(joins && payload.last_mut().is_some_and(|last| last.admits(&train))) {
+                payload.push(train);
+            }
         }
         return (bytes, coming.split(until, |_| {}));
     }

@@ -21,9 +21,9 @@ use crate::world::train::Train;
 
 /// Adds a packet to what a burst carries.
 #[inline]
-fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, trains: bool) {
+fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, joins: bool) {
     let train = Train::one(packet);
-    if !(trains && payload.last_mut().is_some_and(|last| last.admits(&train))) {
+    if !(joins && payload.last_mut().is_some_and(|last| last.admits(&train))) {
         payload.push(train);
     }
 }
@@ -74,8 +74,8 @@ impl Edges {
         context.recorder.joined(packet.row(), at);
         let place = &mut self.queues[queue];
         match packet {
-            Packet::Data(packet) => load(&mut place.payload.data, packet, self.rules.trains),
-            Packet::Ack(packet) => load(&mut place.payload.acks, packet, self.rules.trains),
+            Packet::Data(packet) => load(&mut place.payload.data, packet, self.rules.joins),
+            Packet::Ack(packet) => load(&mut place.payload.acks, packet, self.rules.joins),
         }
         place.assembler.push(at, (), packet.bytes())
     }

@@ -9,6 +9,7 @@ use super::FlowKind;
 use super::alarm::Alarm;
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::hosts::FAR;
 use crate::world::hosts::options::CarriedOptions;
 use crate::world::hosts::taken_ahead::TakenAhead;
 use crate::world::packet::DataPacket;
@@ -127,6 +128,7 @@ impl Far {
     #[inline(always)]
     pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
         let (due, place) = (self.receiver.poll_timeout(), TieKey::RECEIVER.of(index));
+        context.ahead.has_timer(FAR, due);
         self.alarm.arm(due, context, place, Event::ReceiverTimer(index));
     }
 

@@ -4,9 +4,10 @@
 //! its landing or the node where it is lost. No header is needed. A burst may land ahead of the
 //! clock if no burst before it has an event left (`Way::is_clear`), and if the run lasts until then
 //! (`policy`, sentences 21 and 22). A burst that is lost, is operated on or lands too late has
-//! events. So does a burst of several packets where nodes store and forward.
+//! events. Where nodes store and forward, the packets of a burst land one by one (`stored`).
 
 mod periods;
+mod stored;
 
 use std::collections::VecDeque;
 
@@ -19,7 +20,6 @@ use crate::measure::loss::LossCause;
 use crate::world::ahead::policy::Lookahead;
 use crate::world::core::account::Passage;
 use crate::world::core::burst::{Closed, Fate, ScheduledLoss};
-use crate::world::core::effects::Effect;
 use crate::world::core::flows::Flows;
 use crate::world::core::payload::{BurstKind, Payload};
 use crate::world::core::plan::Plan;
@@ -86,10 +86,13 @@ impl Way {
         self.lane.is_empty() && self.flying.is_empty()
     }
 
-    /// When a burst of `size` that is closed at `now` would land at the latest.
+    /// When a burst that is closed would land at the latest.
     #[inline]
-    fn reaches(&mut self, now: Time, size: Bytes) -> Time {
-        self.path.would_cross(now + self.offset, size)
+    fn reaches(&mut self, closed: &Closed<'_>) -> Time {
+        match self.forwarding {
+            Forwarding::CutThrough => self.path.would_cross(closed.at + self.offset, closed.bytes),
+            Forwarding::StoreAndForward => self.would_store(closed),
+        }
     }
 }
 
@@ -130,19 +133,21 @@ impl Exclusive {
         if until == Time::ZERO {
             return false;
         }
-        let outlasts = outlasts_any(closed.payload, flows, &scope.context.ahead);
         let burst = (plan.rules.counter(closed.ends.0), label);
         let operated = scope.context.surgery.changes(burst, lost);
-        let way = &mut self.ways[number];
-        if lost
-            || operated
-            || !outlasts
-            || way.forwarding == Forwarding::StoreAndForward
-            || way.reaches(closed.at, closed.bytes) > until
-        {
+        let (way, ahead) = (&mut self.ways[number], &scope.context.ahead);
+        let stores = way.forwarding == Forwarding::StoreAndForward;
+        let outlasts = match stores {
+            false => outlasts_any(closed.payload, flows, ahead),
+            true => outlasts_last(closed.payload, flows, ahead),
+        };
+        if lost || operated || !outlasts || way.reaches(closed) > until {
             return false;
         }
-        let Crossed { departs, lands } = way.crosses(closed.at, closed.bytes);
+        let Crossed { departs, lands } = match stores {
+            false => way.crosses(closed.at, closed.bytes),
+            true => way.stores(closed, &mut effects.landing),
+        };
         if account.reports_fate(BurstKind::Data) {
             let passage = Passage { departs: Some(departs), arrives: Some(lands), lost: None };
             let passing = (label, &*closed.payload, &*way.fibres);
@@ -150,7 +155,12 @@ impl Exclusive {
         }
         account.crossed(closed.payload, closed.load, flows);
         let Payload { data, acks, .. } = &mut *closed.payload;
-        effects.landing.add_burst(lands, data, acks);
+        if stores {
+            data.clear();
+            acks.clear();
+        } else {
+            effects.landing.add_burst(lands, data, acks);
+        }
         true
     }
 
@@ -213,48 +223,6 @@ impl Exclusive {
         }
     }
 
-    /// The packets of a burst set out one by one: each is stored and forwarded by itself, and where
-    /// the burst is to be late it `stays` in it.
-    fn forward(
-        &mut self,
-        (now, slot): (Time, u32),
-        (number, stays): (usize, bool),
-        spaced: &[u64],
-        scope: &mut Scope,
-    ) -> Passage {
-        let (way, burst) = (&mut self.ways[number], scope.common.bursts.get_mut(slot));
-        let event = BurstEvent::Stored.of(number as u32);
-        let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
-        let scheduled_loss = burst.scheduled_loss.is_some();
-        let data = burst.payload.data.iter().flat_map(|train| train.packets()).map(Packet::Data);
-        let acks = burst.payload.acks.iter().flat_map(|train| train.packets()).map(Packet::Ack);
-        let mut passage = Passage::default();
-        for (index, packet) in data.chain(acks).enumerate() {
-            let place = spaced.get(index).copied().unwrap_or(0);
-            let ready = ready + way.spacing.saturating_mul(place);
-            let departure = way.path.start(ready, packet.bytes());
-            scope.context.recorder.departed(packet.row(), departure.departs);
-            passage.departs.get_or_insert(departure.departs);
-            let at = way.path.cross(departure, burst.hop);
-            if scheduled_loss {
-                passage.lost = Some(at);
-                continue;
-            }
-            passage.arrives = Some(at);
-            if stays {
-                continue;
-            }
-            let stored = Stored { slot, packet, last: index + 1 == count, closed: now };
-            way.lane.push(&mut scope.context.queue, at, event, stored);
-        }
-        assert!(scheduled_loss || burst.hop == hops, "it crosses all fibres");
-        burst.departs = passage.departs.unwrap_or(now);
-        if !scheduled_loss && !stays {
-            burst.payload.clear();
-        }
-        passage
-    }
-
     /// A packet is a burst of its own at `at`, which may be ahead of the clock. It crosses, unless
     /// something becomes of it or somebody looks: then it is to be a burst as any other, for which
     /// this is prescribed.
@@ -266,7 +234,7 @@ impl Exclusive {
         packet: Packet,
         scope: &mut Scope,
     ) -> Option<ScheduledLoss> {
-        let Common { flows, account, effects, fates, .. } = &mut *scope.common;
+        let Common { plan, flows, account, effects, fates, .. } = &mut *scope.common;
         let (kind, size) = (BurstKind::of(&packet), packet.bytes());
         let lost = fates.prescribe((at, kind), packet.data().into_iter());
         let operated = scope.context.surgery.changes(burst, lost.is_some());
@@ -287,7 +255,7 @@ impl Exclusive {
         let ahead = &scope.context.ahead;
         if lands <= self.lands_until(number, ahead) && outlasts_packet(&packet, flows, ahead) {
             account.crossed_alone(kind, 1, size.get());
-            effects.landing.add(lands, packet);
+            effects.landing.add(lands, packet, plan.scenario.access.shared);
         } else {
             account.sent_alone(kind, size);
             let event = BurstEvent::Stored.of(number as u32);
@@ -326,50 +294,11 @@ impl Exclusive {
         }
     }
 
-    /// The next packet that was stored and forwarded is at its egress.
-    pub(crate) fn unload(&mut self, now: Time, number: u32, scope: &mut Scope) {
-        let way = number as usize;
-        let until = scope.context.ahead.landing(way);
-        if until > Time::ZERO && self.unload_those_behind((way, until), scope) {
-            return;
-        }
-        let event = BurstEvent::Stored.of(number);
-        let Stored { slot, packet, last, .. } =
-            self.ways[way].lane.pop(&mut scope.context.queue, event);
-        if slot == NO_SLOT {
-            scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
-        } else if last {
-            scope.ended((now, slot), None);
-            scope.common.bursts.close(slot);
-        }
-        scope.common.effects.list.push(Effect::Left(now, packet));
-    }
-
-    /// The packet in front is there: if it was a burst of its own it lands, and ahead of the clock
-    /// those like it behind it, up to the first that may not. Returns whether any does.
-    fn unload_those_behind(&mut self, (way, until): (usize, Time), scope: &mut Scope) -> bool {
-        let mut landed = 0;
-        while let Some((at, &Stored { slot: NO_SLOT, packet, .. })) = self.ways[way].lane.front()
-            && at <= until
-            && outlasts_packet(&packet, &scope.common.flows, &scope.context.ahead)
-        {
-            self.ways[way].lane.take();
-            scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
-            scope.common.effects.landing.add(at, packet);
-            landed += 1;
-        }
-        if landed > 0 {
-            scope.context.work += landed;
-            let event = BurstEvent::Stored.of(way as u32);
-            self.ways[way].lane.announce(&mut scope.context.queue, event);
-        }
-        landed > 0
-    }
-
     /// Adds the packets that cross by themselves.
     pub(super) fn under_way(&self, found: &mut UnderWay) {
         let packets = self.ways.iter().flat_map(Way::packets);
         packets.for_each(|(packet, closed)| found.alone(packet, closed));
+        self.ways.iter().for_each(|way| found.early_of.extend(way.flows_closed_after(found.at)));
     }
 }
 
@@ -384,6 +313,16 @@ fn outlasts<P: Parcel>(train: &Train<P>, flows: &Flows, ahead: &Lookahead) -> bo
 fn outlasts_any(payload: &Payload, flows: &Flows, ahead: &Lookahead) -> bool {
     payload.data.iter().any(|train| outlasts(train, flows, ahead))
         || payload.acks.iter().any(|train| outlasts(train, flows, ahead))
+}
+
+/// Whether it goes on until the last of these has landed, where each lands by itself.
+#[inline]
+fn outlasts_last(payload: &Payload, flows: &Flows, ahead: &Lookahead) -> bool {
+    match (payload.data.last(), payload.acks.last()) {
+        (_, Some(train)) => outlasts(train, flows, ahead),
+        (Some(train), None) => outlasts(train, flows, ahead),
+        (None, None) => false,
+    }
 }
 
 /// Whether it goes on until this packet has landed.

@@ -4,8 +4,9 @@
 //! long as the same flows take part, every period is a copy of the first, shifted in time. So only
 //! the first period is computed. This needs a fibre that is free again when the next period begins;
 //! otherwise one period is taken at a time. It also needs serialisation times of whole picoseconds,
-//! because a remainder would carry over into the next period. Packets that are not in step, may be
-//! lost, or would land after the safe time are left to the caller.
+//! because a remainder would carry over into the next period. Where nodes store and forward, all
+//! packets must have one size, so that none waits for a longer one. Packets that are not in step,
+//! may be lost, meet on a shared link, or would land after the safe time are left to the caller.
 
 use burstlab_units::{Span, Time};
 
@@ -96,11 +97,12 @@ impl Exclusive {
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
-        let Common { flows, account, fates, .. } = &mut *scope.common;
+        let Common { plan, flows, account, fates, .. } = &mut *scope.common;
         let ahead = &scope.context.ahead;
         let until = self.lands_until(way, ahead);
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
+            || plan.scenario.access.shared
             || scope.context.surgery.awaits(labelled)
         {
             return 0;
@@ -148,8 +150,8 @@ impl Exclusive {
 
 impl Way {
     /// One packet of each of these trains crosses in each of at most so many periods: returns how
-    /// many have, and adds to `landed` what. `None`: one would land after `safe`, or is not a whole
-    /// number of picoseconds long.
+    /// many have, and adds to `landed` what. `None`: one would land after `safe`, is not a whole
+    /// number of picoseconds long, or would wait at a node that stores and forwards.
     fn pass_periods<P: Parcel>(
         &mut self,
         trains: &[TimedTrain<P>],
@@ -158,13 +160,16 @@ impl Way {
         landed: &mut Runs<P>,
     ) -> Option<u32> {
         let (begun, known) = (trains[0].at + self.offset, landed.all.len());
-        let (mut free, reach) = (self.path.free_at(), self.path.steady_delay()?);
+        let (mut free, stores) = (self.path.free_at(), self.path.stores());
+        let first = self.path.hold(trains[0].train.first.bytes())?;
+        let reach = self.path.steady_crossing(first, free.max(begun) + first)?;
         if free > begun {
             // Earlier packets still take the fibre; they may not next time.
             periods = 1;
         }
         for coming in trains {
-            let Some(hold) = self.path.hold(coming.train.first.bytes()) else {
+            let hold = self.path.hold(coming.train.first.bytes());
+            let Some(hold) = hold.filter(|&hold| !stores || hold == first) else {
                 landed.truncate(known);
                 return None;
             };
@@ -181,7 +186,7 @@ impl Way {
             return None;
         }
         landed.all[known..].iter_mut().for_each(|coming| coming.train.count = periods);
-        self.path.is_free_at(last);
+        self.path.is_free_at(last, first);
         Some(periods)
     }
 }
