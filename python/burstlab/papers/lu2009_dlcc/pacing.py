@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT
 from burstlab.papers.lu2009_dlcc.slots import carried, compare, corners, dot, lost, tell, timeouts
 from burstlab.plot import Axes, Curve, CurvePanel
@@ -39,7 +41,8 @@ def ack_pacing(context: Context) -> Findings:
 
 
 def _held_ms(sample: Sample) -> float:
-    return 1e3 * float(sample.summary["ack_pacing"]["delay_mean_s"])
+    pacing = sample.summary.get("ack_pacing")
+    return math.nan if pacing is None else 1e3 * pacing["delay_mean_s"]
 
 
 TARGETS = {"ack-pacing": ack_pacing}
