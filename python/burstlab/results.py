@@ -53,7 +53,7 @@ _SHOWN = ("id", "label", "variant", "goodput_bps", "packets_sent", "retransmissi
 _ROWS_SHOWN = 10
 
 #: Parts of a summary that only some networks have.
-PARTS = ("network", "ops", "wlan", "demand", "surgery", "stacks")
+PARTS = ("network", "ops", "ack_pacing", "wlan", "demand", "surgery", "stacks")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Summary(TypedDict):
     flows: list[FlowSummary]
     network: NotRequired[NetworkSummary]
     ops: NotRequired[OpsSummary]
+    ack_pacing: NotRequired[AckPacingSummary]
     wlan: NotRequired[list[WlanSummary]]
     demand: NotRequired[list[DemandSummary]]
     surgery: NotRequired[list[SurgerySummary]]
@@ -489,6 +490,17 @@ PairSummary = TypedDict(
     },
 )
 """Numbers of the buffer of an edge node for another one."""
+
+
+class AckPacingSummary(TypedDict):
+    """ACKs that edge nodes held back, over the whole run.
+
+    An ACK counts as it comes to the edge node of its sender.
+    """
+
+    acks_delayed: int
+    delay_mean_s: float
+    delay_max_s: float
 
 
 class WlanSummary(TypedDict):

@@ -19,6 +19,7 @@ HEADLINES = {
     "lu-hunter/fig3/rises-with-r-controlled": False,
     "lu-hunter/fig8/above": False,
     "lu-hunter/fig11/above": False,
+    "lu-hunter/ack-pacing/gains-more": False,
     "lu-hunter/fig8/gain": True,
     "lu-hunter/length/gain": True,
     "lu-hunter/buffer/less-than-smoothing": False,

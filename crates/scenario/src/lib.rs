@@ -3,6 +3,7 @@
 //! in the defaults and builds the [topology] of the network. Nothing here runs.
 
 mod access;
+mod ack_pacing;
 mod batches;
 mod both_ways;
 mod check;
@@ -67,6 +68,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 pub use access::{Access, AccessSide};
+pub use ack_pacing::{AckInterval, AckPacing};
 pub use batches::Batches;
 pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,

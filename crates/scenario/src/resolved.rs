@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use burstlab_link::{LossProcess, Marking};
+use burstlab_link::{AckSpacing, LossProcess, Marking};
 use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::Serializer;
@@ -14,9 +14,9 @@ use super::error::Check;
 use super::topology::{Graph, Metric, Routes};
 use super::{
     Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
-    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, check, control, extremes, failure,
-    fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered, ranges,
-    ticks, unused, wlan,
+    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, control, extremes,
+    failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered,
+    ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
@@ -63,6 +63,8 @@ pub struct Settled {
     pub marks: [Option<Marking>; 2],
     /// The marking rule of an ingress port, or of a node with slots; none in the same cases.
     pub core_marks: Option<Marking>,
+    /// The spacing of ACKs on the senders' access links.
+    pub ack_spacing: Option<AckSpacing>,
     /// The law of each entry of `scenario.wlan`.
     pub wlan: Vec<WlanLaw>,
     /// TCP parameters of each entry of `scenario.flows`.
@@ -102,6 +104,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let (assembly, loss) =
         (scenario.edge.assembly()?, scenario.loss.losses(link_loss::lasts(&scenario))?);
     let link_loss = link_loss::of_links(&scenario)?;
+    let ack_spacing = ack_pacing::read(&scenario)?;
     let marks = scenario.access.marks()?;
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
@@ -133,6 +136,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         assembly,
         loss,
         link_loss,
+        ack_spacing,
         marks: marks.map(|marking| marking.filter(|marking| heeded || marking.drops)),
         core_marks: core_marks.filter(|marking| heeded || marking.drops),
         wlan,

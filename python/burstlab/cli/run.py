@@ -196,7 +196,7 @@ def print_warnings(result: Result) -> None:
 
 def print_tables(result: Result) -> None:
     """Print the flows of a result, and its other tables."""
-    from burstlab.cli import mesh, slots
+    from burstlab.cli import mesh, pacing, slots
 
     if not result.replications:
         return
@@ -216,7 +216,7 @@ def print_tables(result: Result) -> None:
     ):
         if made is not None:
             print(made)
-    for line in (*mesh.lines(result), *slots.lines(result)):
+    for line in (*mesh.lines(result), *slots.lines(result), *pacing.lines(result)):
         say(line)
     for one in result.replications[0].summary.get("stacks", []):
         say(f"{one['label']}: {one['crate']} {one['version']} ({one['source']})")

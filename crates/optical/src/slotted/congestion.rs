@@ -122,6 +122,12 @@ impl Descriptor {
         }
     }
 
+    /// The arrivals of the last slots, up to and with `slot`, as a share of what the output can
+    /// carry; no arrival may be later.
+    pub fn load(&mut self, slot: u64) -> f64 {
+        self.arrivals.rate(slot) / self.wavelengths
+    }
+
     /// Whether a packet that is dropped in this slot, or a later one, is lost by congestion.
     pub fn is_congested(&mut self, slot: u64) -> bool {
         let above = self.arrivals.rate(slot) >= self.threshold;

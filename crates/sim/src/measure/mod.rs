@@ -1,5 +1,6 @@
 //! The counts that every run has, and the tables that a run records when asked.
 
+mod ack_pacing;
 mod bursts;
 mod chunks;
 mod columns;
@@ -25,6 +26,7 @@ mod surgery;
 mod windows;
 mod wlan;
 
+pub use ack_pacing::AckPacingSummary;
 pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
 pub(crate) use completion::{Spread, Took, Transfer, slowdowns};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ack_pacing::AckPacingSummary;
 use super::mesh_summary::NetworkSummary;
 use super::ops::OpsSummary;
 use super::surgery::SurgerySummary;
@@ -294,6 +295,9 @@ pub struct Summary {
     /// The slotted network, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsSummary>,
+    /// ACKs that edge nodes held back, if they space ACKs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_pacing: Option<AckPacingSummary>,
     /// Each wireless cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wlan: Vec<WlanSummary>,

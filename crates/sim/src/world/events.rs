@@ -27,6 +27,8 @@ pub(crate) enum Event {
     AckAtEgress(u32),
     /// An ACK reaches its sender over a sender's link.
     AckAtSender(u32),
+    /// An edge node hands an ACK that it held back to its sender's link.
+    PacedAck(u32),
     /// A message of an edge or core node reaches its sender, or the sender's access link.
     Notice(Slot<Message>),
     /// A source of cross-traffic sends a packet.

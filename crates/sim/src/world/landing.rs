@@ -198,7 +198,9 @@ impl Transit {
         let ack = Ack { next: number, sack: SackBlocks::NONE, size };
         for _ in 0..ACKS {
             let row = self.context.recorder.sent(self.context.now, id, &SentRow::Ack(&ack, None));
-            self.ack_on_link(self.context.now, AckPacket::of_edge(index, row, number, size));
+            // It passes the ACKs that are held back, so that the sender hears at once.
+            self.context.recorder.crossed(row, self.context.now);
+            self.ack_leaves_edge(self.context.now, AckPacket::of_edge(index, row, number, size));
         }
     }
 }

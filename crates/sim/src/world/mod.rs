@@ -20,6 +20,7 @@ mod landing;
 mod leftovers;
 mod looks;
 mod notices;
+mod pacing;
 mod packet;
 mod parting;
 mod phase;
@@ -283,6 +284,7 @@ impl World {
                 transit.core.happen(now, event, &mut transit.context);
                 self.apply();
             }
+            Event::PacedAck(flow) => transit.paced_ack(flow),
             Event::SenderTimer(index) => {
                 let before = transit.hosts.sender_timer(now, index, &mut transit.context);
                 before.iter().for_each(|before| transit.transmit(index, before));

@@ -102,6 +102,7 @@ impl Report<'_> {
             flows,
             network: None,
             ops: None,
+            ack_pacing: access.pacing.summary(),
             wlan: self.course.measured().map_or_else(cells, |measured| measured.wlan.clone()),
             demand,
             surgery: core.surgery(&context.surgery),

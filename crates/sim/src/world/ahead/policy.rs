@@ -28,9 +28,10 @@
 //!    packets come in order on a link of its own, so that the first of them comes first.
 //! 10. A host is event-driven if it draws delays, is on the air, is a third-party stack or has data
 //!     in both directions. Then it has inputs whose times its link does not show. A host is also
-//!     event-driven if a script counts the packets that leave it. Other flows share only queues
-//!     with its flow. A queue knows packets of event-driven hosts as early as all others (17), so
-//!     that no other flow has to be event-driven.
+//!     event-driven if a script counts the packets that leave it, or if its edge node spaces ACKs;
+//!     these ACKs land as events. Other flows share only queues with its flow. A queue knows
+//!     packets of event-driven hosts as early as all others (17), so that no other flow has to be
+//!     event-driven.
 //! 11. A message may report a lost burst to a sender, which goes no further than the next message.
 //!     A message in transit is known. One about a burst that is yet to be closed comes a fixed
 //!     time later at least. Without such a time, or with messages among its ACKs, the sender is
@@ -126,6 +127,8 @@ struct Standing {
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
     foresees: bool,
+    /// Whether edge nodes space the ACKs that land (10).
+    spaces_acks: bool,
     /// Whether bursts are closed and land by the clock, as their rows are in that order (1).
     bursts_by_the_clock: bool,
 }
@@ -203,6 +206,7 @@ impl Lookahead {
                 listed,
                 meets,
                 bursts_by_the_clock: trace.bursts,
+                spaces_acks: resolved.ack_spacing.is_some(),
                 ..Standing::default()
             },
         };
@@ -233,8 +237,9 @@ impl Lookahead {
             }
         };
         let early = !self.standing.bursts_by_the_clock;
-        (self.standing.lands, self.standing.foresees) =
-            (lands.map(|lands| lands && early), foresees);
+        let [data, acks] = lands.map(|lands| lands && early);
+        self.standing.lands = [data, acks && !self.standing.spaces_acks];
+        self.standing.foresees = foresees;
     }
 
     /// Takes what is not stored from that of the same scenario.

@@ -49,6 +49,7 @@ impl FlowKind {
         kind.keys = Keys::of(called.table, called.name);
         kind.classes.clone_from(&resolved.classes);
         kind.ahead = kind.ahead.listening(resolved, kind.listens);
+        kind.ahead = kind.ahead.by_the_clock_if(resolved.ack_spacing.is_some());
         kind
     }
 
