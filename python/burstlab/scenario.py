@@ -394,7 +394,10 @@ Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003", "linux"]
 - `linux`: Linux 6.12.
 """
 
-WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctcp", "bbr", "bbr3"]
+WindowLaw: TypeAlias = Literal[
+    "aimd", "vegas", "fast", "python", "cubic", "dctcp", "bbr", "bbr3", "scalable", "highspeed",
+    "htcp", "illinois", "veno", "westwood",
+]  # fmt: skip
 """How the window grows and shrinks.
 
 - `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
@@ -407,6 +410,16 @@ WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctc
   Cheng, Gunn, Yeganeh and Jacobson 2016).
 - `bbr3`: As `"bbr"`, with bounds that losses set to the segments in flight (version 3,
   draft-ietf-ccwg-bbr-06).
+- `scalable`: By a segment for each 100 ACKs; by an eighth at a loss (Kelly 2003).
+- `highspeed`: By more segments and by less at a loss, the larger the window is (RFC 3649).
+- `htcp`: By more the longer ago the last loss; at a loss by the share of the queue (Shorten and
+  Leith 2004).
+- `illinois`: By 0.3 to 10 segments and by 1/8 to 1/2 at a loss, by the delay of queues (Liu, Basar
+  and Srikant 2008).
+- `veno`: As Reno; by a fifth at a loss while fewer than three segments are queued (Fu and Liew
+  2003).
+- `westwood`: As Reno; at a loss to the bandwidth times the shortest round trip (Westwood+, Grieco
+  and Mascolo 2004).
 """
 
 VegasRules: TypeAlias = Literal["paper", "ns2"]
@@ -1743,10 +1756,12 @@ class Tcp(_Section):
     window_law : WindowLaw, optional
         How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
         `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
-        window itself); with the variant `"linux"` `"cubic"`, `"dctcp"`, `"bbr"`, `"aimd"` or
-        `"vegas"`, each as Linux has it, or `"python"`. Default `"vegas"` if `variant` is `"vegas"`,
-        `"cubic"` in profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"`
-        with `variant` `"sack"`.
+        window itself). The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`,
+        `"bbr"`, `"scalable"` (Kelly 2003), `"highspeed"` (RFC 3649), `"htcp"` (Shorten and Leith
+        2004), `"illinois"` (Liu, Basar and Srikant 2008), `"veno"` (Fu and Liew 2003) and
+        `"westwood"` (Grieco and Mascolo 2004), each as Linux has it, `"bbr3"` and `"python"`.
+        Default `"vegas"` if `variant` is `"vegas"`, `"cubic"` in profile `"linux"` with its own
+        variant, else `"aimd"`. FAST TCP is `"fast"` with `variant` `"sack"`.
     vegas_rules : VegasRules, optional
         Details of Vegas: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent, with its
         peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles `"ns2"`.
