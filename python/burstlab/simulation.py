@@ -439,6 +439,8 @@ def _run_all(
         sink = parts[index] if parts is not None else None
         work = text, seed, numbers[index], monitors[index], tables, sink, kept
         found, end = replicate(*work, stopped=stopped.is_set)
+        if sink is not None:
+            sink.written()
         if end is not None:
             ends[index] = end
         return found
