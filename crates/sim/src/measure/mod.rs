@@ -7,6 +7,7 @@ mod completion;
 mod connections;
 mod datagrams;
 mod digest;
+mod early;
 mod fates;
 mod histogram;
 mod ledger;
@@ -39,7 +40,7 @@ pub use mesh_summary::{
 pub(crate) use network::{Ended, Extent, NetworkTally, Sort};
 pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
-pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
+pub(crate) use packets::{NO_ROW, PacketCause, SentRow, row_behind, row_goes_on};
 pub(crate) use rates::{RateEvent, RateRow};
 pub use recorder::Trace;
 pub(crate) use recorder::{BurstRow, HopRow, Recorder, Step, StepRow};

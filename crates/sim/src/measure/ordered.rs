@@ -80,7 +80,7 @@ impl<T: Rows> Ordered<T> {
         let Self { done, waiting, keys, spare, sorted, order, .. } = self;
         if keys.is_sorted() {
             let count = keys.partition_point(|&(at, _)| at < until);
-            done.extend(count, |rows, places| rows.append_range(waiting, places));
+            done.extend(count, |chunk, places| chunk.rows.append_range(waiting, places));
             spare.append_range(waiting, count..keys.len());
             keys.drain(..count);
         } else {
@@ -95,7 +95,7 @@ impl<T: Rows> Ordered<T> {
             order.extend(sorted.iter().map(|&key| key as u32));
             let count = order.partition_point(|&row| keys[row as usize].0 < until);
             let (first, rest) = order.split_at(count);
-            done.extend(count, |rows, places| rows.append(waiting, &first[places]));
+            done.extend(count, |chunk, places| chunk.rows.append(waiting, &first[places]));
             spare.append(waiting, rest);
             *keys = rest.iter().map(|&row| keys[row as usize]).collect();
         }

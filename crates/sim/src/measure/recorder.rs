@@ -10,7 +10,7 @@ use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
 use super::ordered::Ordered;
-use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
+use super::packets::{NO_ROW, PacketCause, Packets, SentRow, TrainRows, row_behind};
 use super::rates::{RateRow, RateTable};
 use super::windows::{CwndRow, CwndTable};
 use crate::scenario::Carries;
@@ -32,6 +32,9 @@ pub struct Trace {
     /// The contents of packets of third-party hosts, byte for byte, and the secrets that decrypt
     /// them; with `packets`, whose rows they belong to.
     pub datagrams: bool,
+    /// No table: whether the run is event-driven, though it could be ahead of the clock. It is the
+    /// twin of one that is, and its tables are the same.
+    pub event_driven: bool,
 }
 
 impl Trace {
@@ -170,6 +173,9 @@ table! {
 pub(crate) struct Recorder {
     /// Whether rows may come ahead of the clock; else they are in the order of events.
     ahead: bool,
+    /// Whether rows of packets may; then when the event happens that is processed, and its turn.
+    takes_turns: bool,
+    event: (Time, u32),
     packets: Option<Box<Packets>>,
     datagrams: Option<Box<Datagrams>>,
     rates: Option<Box<Chunks<RateTable>>>,
@@ -236,6 +242,8 @@ impl Recorder {
     pub(crate) fn new(trace: Trace) -> Self {
         Self {
             ahead: false,
+            takes_turns: false,
+            event: (Time::ZERO, 0),
             packets: trace.packets.then(Box::default),
             datagrams: trace.datagrams.then(Box::default),
             rates: trace.packets.then(Box::default),
@@ -250,7 +258,24 @@ impl Recorder {
     /// The same where rows may come ahead of the clock, if there are any such.
     pub(crate) fn ahead_if(mut self, ahead: bool) -> Self {
         self.ahead = ahead && self.traces_cwnd();
+        if let Some(packets) = self.packets.as_mut().filter(|_| ahead) {
+            packets.ahead();
+            self.takes_turns = true;
+        }
         self
+    }
+
+    /// Whether it has to know the turn of each event.
+    #[inline]
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.takes_turns
+    }
+
+    /// An event happens in this turn of an instant. One that is queued at its own instant comes
+    /// late for its turn.
+    pub(crate) fn happens(&mut self, now: Time, turn: u32) {
+        let late = if now == self.event.0 { self.event.1 } else { 0 };
+        self.event = (now, turn.max(late));
     }
 
     /// Sets the rows of a chunk, a power of two, before there is any.
@@ -268,9 +293,22 @@ impl Recorder {
     /// A packet is handed to its access link; returns its row, which the packet carries with it.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
+        self.sent_in((now, self.event.1), flow, packet)
+    }
+
+    /// The same in a turn of an instant that may be ahead of the clock.
+    #[inline]
+    pub(crate) fn sent_in(&mut self, turn: (Time, u32), flow: u32, packet: &SentRow) -> u32 {
         match &mut self.packets {
-            Some(packets) => packets.sent(now, flow, packet),
+            Some(packets) => packets.sent(turn, flow, packet),
             None => NO_ROW,
+        }
+    }
+
+    /// The threshold of the sender of these packets, which was not known as they were recorded.
+    pub(crate) fn below(&mut self, rows: TrainRows, ssthresh: f64) {
+        if let Some(packets) = self.packets_with(rows.0) {
+            packets.below(rows, ssthresh);
         }
     }
 
@@ -323,6 +361,17 @@ impl Recorder {
         }
     }
 
+    /// Packets in these rows reach the edge one after the other, from an instant on; their burst
+    /// has a label later.
+    #[inline]
+    pub(crate) fn joined_all(&mut self, (row, count): TrainRows, (at, gap): (Time, Span)) {
+        if let Some(packets) = self.packets_with(row) {
+            for number in 0..count {
+                packets.joined(row_behind(row, number), at + gap * u64::from(number));
+            }
+        }
+    }
+
     /// The packet of `row` reaches the edge of a network without bursts.
     #[inline]
     pub(crate) fn reached(&mut self, row: u32, now: Time) {
@@ -331,11 +380,11 @@ impl Recorder {
         }
     }
 
-    /// The burst that the packet of `row` has joined is closed: its label.
+    /// The burst that the packets in these rows have joined is closed: its label.
     #[inline]
-    pub(crate) fn in_burst(&mut self, row: u32, label: u64) {
+    pub(crate) fn in_burst(&mut self, (row, count): TrainRows, label: u64) {
         if let Some(packets) = self.packets_with(row) {
-            packets.in_burst(row, label);
+            (0..count).for_each(|number| packets.in_burst(row_behind(row, number), label));
         }
     }
 
@@ -345,11 +394,11 @@ impl Recorder {
         self.packets.is_some()
     }
 
-    /// The burst that carries the packet of `row` leaves the ingress.
+    /// The burst that carries the packets in these rows leaves the ingress.
     #[inline]
-    pub(crate) fn departed(&mut self, row: u32, at: Time) {
+    pub(crate) fn departed(&mut self, (row, count): TrainRows, at: Time) {
         if let Some(packets) = self.packets_with(row) {
-            packets.departed(row, at);
+            (0..count).for_each(|number| packets.departed(row_behind(row, number), at));
         }
     }
 
@@ -365,6 +414,26 @@ impl Recorder {
     pub(crate) fn crossed(&mut self, row: u32, at: Time) {
         if let Some(packets) = self.packets_with(row) {
             packets.crossed(row, at);
+        }
+    }
+
+    /// Packets in these rows leave it one after the other, from an instant on.
+    #[inline]
+    pub(crate) fn crossed_all(&mut self, (row, count): TrainRows, (at, gap): (Time, Span)) {
+        if let Some(packets) = self.packets_with(row) {
+            for number in 0..count {
+                packets.crossed(row_behind(row, number), at + gap * u64::from(number));
+            }
+        }
+    }
+
+    /// Packets in these rows reach their host one after the other, from an instant on.
+    #[inline]
+    pub(crate) fn delivered_all(&mut self, (row, count): TrainRows, (at, gap): (Time, Span)) {
+        if let Some(packets) = self.packets_with(row) {
+            for number in 0..count {
+                packets.delivered(row_behind(row, number), at + gap * u64::from(number));
+            }
         }
     }
 
@@ -506,7 +575,7 @@ impl Recorder {
 
     /// Hands over the chunks whose rows are final at `now`.
     pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
-        let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
+        let packets = self.packets.iter_mut().flat_map(move |packets| packets.drain(now));
         let datagrams = self.datagrams.iter_mut().flat_map(|datagrams| datagrams.drain());
         let rates = self.rates.iter_mut().flat_map(|rates| rates.drain(|()| true));
         let landed = move |latest: &Time| *latest <= now;

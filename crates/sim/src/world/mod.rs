@@ -178,6 +178,9 @@ impl World {
                 },
             };
             self.transit.context.now = at;
+            if self.transit.context.recorder.takes_turns() {
+                self.transit.context.recorder.happens(at, event.turn());
+            }
             let (in_core, stale) = (matches!(event, Event::Core(_)), self.transit.context.stale);
             self.happen(event);
             self.course.count(self.transit.context.stale == stale, in_core);

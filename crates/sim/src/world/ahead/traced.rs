@@ -7,7 +7,10 @@
 //! - `cwnd`: a row knows its time and its place in the order of an instant (`measure/ordered`).
 //!   That is the place of the event that the ACK or the timer would have. Third-party stacks,
 //!   wireless cells, shared links and data in both directions have rows from other events.
-//! - `packets`: a row is named before its time, and has no such place. Its run is event-driven.
+//! - `packets`: a row has a name from the instant at which its packet is processed, so that the row
+//!   can be changed. It knows when the packet is sent, and in which turn of that instant: the turn
+//!   of the event that its host would have (`measure/early`). Where `cwnd` has rows from other
+//!   events, `packets` has too. In slots the run is event-driven.
 
 use crate::measure::Trace;
 use crate::scenario::Resolved;
@@ -20,7 +23,9 @@ pub(super) fn keeps_to_the_clock(resolved: &Resolved, trace: Trace) -> bool {
         || !scenario.wlan.is_empty()
         || scenario.access.shared
         || scenario.goes_both_ways();
-    trace.packets
+    let packets = trace.packets && (others || scenario.kind().is_slotted());
+    trace.event_driven
+        || packets
         || trace.datagrams
         || trace.cwnd && others
         || trace != Trace::default() && scenario.run.bursts.is_some()

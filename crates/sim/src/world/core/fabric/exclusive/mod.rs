@@ -148,6 +148,10 @@ impl Exclusive {
             let passing = (label, &*closed.payload, &*way.fibres);
             account.notify_ahead(plan, passing, &passage, flows, scope.context);
         }
+        if scope.context.recorder.traces_packets() {
+            let recorder = &mut scope.context.recorder;
+            closed.payload.rows().for_each(|rows| recorder.departed(rows, departs));
+        }
         account.crossed(closed.payload, closed.load, flows);
         let Payload { data, acks, .. } = &mut *closed.payload;
         effects.landing.add_burst(lands, data, acks);
@@ -233,7 +237,7 @@ impl Exclusive {
             let place = spaced.get(index).copied().unwrap_or(0);
             let ready = ready + way.spacing.saturating_mul(place);
             let departure = way.path.start(ready, packet.bytes());
-            scope.context.recorder.departed(packet.row(), departure.departs);
+            scope.context.recorder.departed((packet.row(), 1), departure.departs);
             passage.departs.get_or_insert(departure.departs);
             let at = way.path.cross(departure, burst.hop);
             if scheduled_loss {
@@ -279,8 +283,9 @@ impl Exclusive {
         }
         let Crossed { departs, lands } = self.ways[number].crosses(at, size);
         scope.context.recorder.joined(packet.row(), at);
-        scope.context.recorder.in_burst(packet.row(), burst.1);
-        scope.context.recorder.departed(packet.row(), departs);
+        let row = (packet.row(), 1);
+        scope.context.recorder.in_burst(row, burst.1);
+        scope.context.recorder.departed(row, departs);
         if kind == BurstKind::Data {
             flows.carried(packet.flow(), 1);
         }

@@ -99,8 +99,10 @@ impl Exclusive {
         let Common { flows, account, fates, .. } = &mut *scope.common;
         let ahead = &scope.context.ahead;
         let until = self.lands_until(way, ahead);
+        // The rows of packets are written packet by packet.
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
+            || scope.context.recorder.traces_packets()
             || scope.context.surgery.awaits(labelled)
         {
             return 0;
