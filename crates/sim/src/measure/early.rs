@@ -1,7 +1,7 @@
 //! Rows of packets that are sent ahead of the clock: they wait here until no earlier one can come.
 //!
 //! A row has a name from the moment it comes, by which it is changed. Names go up by one from row
-//! to row as rows come, so that a train of packets needs the name of its first row alone. Rows are
+//! to row as rows come. So a train of packets needs the name of its first row alone. Rows are
 //! in the table by the time at which their packets are sent, and at one instant in the order of
 //! events. Where a row is in the table is found by its name.
 
@@ -30,7 +30,7 @@ type Block = (u64, u32, (u64, u64));
 #[derive(Clone, Debug)]
 pub(super) struct Early {
     waiting: PacketTable,
-    /// The times, turns and numbers of those that wait. Numbers count rows as they come.
+    /// The times, turns and numbers of the rows that wait. Numbers count rows as they come.
     keys: Vec<(u64, u32, u64)>,
     blocks: Vec<Block>,
     /// Where the rows are, from the row with the number `first` on.

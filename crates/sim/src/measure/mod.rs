@@ -1,5 +1,6 @@
 //! The counts that every run has, and the tables that a run records when asked.
 
+mod burst_rows;
 mod bursts;
 mod chunks;
 mod columns;
@@ -26,6 +27,7 @@ mod surgery;
 mod windows;
 mod wlan;
 
+pub(crate) use burst_rows::BurstRow;
 pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
 pub(crate) use completion::{Spread, Took, Transfer, slowdowns};
@@ -43,7 +45,7 @@ pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, 
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow, row_behind, row_goes_on};
 pub(crate) use rates::{RateEvent, RateRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, HopRow, Recorder, Step, StepRow};
+pub(crate) use recorder::{HopRow, Recorder, Step, StepRow};
 pub use schema::summary_schema;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,

@@ -273,8 +273,8 @@ pub(super) trait Parcel: Copy {
     fn row(&self) -> u32;
     /// The same packet, its number higher by `numbers`, and so many packets behind this one.
     fn after(&self, numbers: u64, packets: u32) -> Self;
-    /// By how much its number is above that of `other`, if that and the row are all that sets them
-    /// apart.
+    /// By how much its number is above that of `other`, if they differ in nothing else but the
+    /// row.
     fn distance(&self, other: &Self) -> Option<u64>;
     /// Whether it is so many packets behind `first` in the trace, if they are traced.
     #[inline]

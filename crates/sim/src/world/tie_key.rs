@@ -39,8 +39,8 @@ impl TieKey {
         self.0
     }
 
-    /// Its turn at an instant among all that sends packets, as a number: that of an event at this
-    /// place. Whatever has no place sends before, each rank by itself.
+    /// The turn of an event at this place among the events of an instant that send packets, as a
+    /// number. Events without a place come before, each rank by itself.
     pub(super) fn turn(self, rank: Rank) -> u32 {
         let (kind, number) = (self.0 >> 30, self.0 & ((1 << 30) - 1));
         assert!(kind > 0 && number < 1 << 29, "hosts are fewer");

@@ -239,7 +239,8 @@ impl Leaving<'_> {
         }
     }
 
-    /// Segments that go have rows in the trace; those that one ACK lets `gone` follow each other.
+    /// Segments go that have rows in the trace: adds the rows, which are behind each other, to the
+    /// rows of the segments `gone` with the same ACK.
     #[cold]
     fn record(
         &mut self,

@@ -11,6 +11,6 @@ mod last_burst;
 pub(in crate::world) mod policy;
 mod receiving;
 mod runs;
-mod traced;
+pub(in crate::world) mod traced;
 
 pub(super) use self::last_burst::LastBurst;

@@ -80,7 +80,7 @@ use burstlab_tcp::{Config, Listens, NakDelay};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::traced::keeps_to_the_clock;
+use super::traced::{keeps_to_the_clock, records_bursts_early};
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
@@ -183,7 +183,7 @@ impl Lookahead {
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
-                bursts_by_the_clock: trace.bursts,
+                bursts_by_the_clock: trace.bursts && !records_bursts_early(resolved),
                 ..Standing::default()
             },
         };
