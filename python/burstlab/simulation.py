@@ -410,6 +410,8 @@ def _run_all(
         sink = parts[index] if parts is not None else None
         asked = work.given, seed, numbers[index], monitors[index], tables, sink, kept
         found, end = replicate(*asked, stopped=stopped.is_set)
+        if sink is not None:
+            sink.written()
         if end is not None:
             ends[index] = end
         return found

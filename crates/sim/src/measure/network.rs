@@ -4,6 +4,7 @@ use burstlab_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
 use super::Histogram;
+use super::burst_rows::BURST_KINDS;
 use super::bursts::{KINDS, KindTally, Waits, grown};
 use super::columns::{Column, Rows, Table, table};
 use super::loss::LossCause;
@@ -11,7 +12,6 @@ use super::mesh_summary::{
     BurstSummary, LinkBursts, LinkClass, LinkSummary, NetworkSummary, NodeLosses, NodeSummary,
     RunBytes,
 };
-use super::recorder::BURST_KINDS;
 use crate::topology::{Graph, Link};
 
 pub(crate) use super::bursts::{Ended, Sort};

@@ -159,7 +159,9 @@ impl Transit {
         for train in &payload.acks {
             let count = u64::from(train.count);
             self.hosts.flow(train.first.flow).lose_acks(&train.first, count);
-            self.context.recorder.lost(train.first.row, cause);
+            for ack in train.packets() {
+                self.context.recorder.lost(ack.row, cause);
+            }
         }
         self.core.reuse(payload);
     }

@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 use self::access::Access;
 use self::ahead::LastBurst;
 use self::ahead::policy::Lookahead;
+use self::ahead::traced::records_bursts_early;
 use self::context::Context;
 use self::core::{Core, Network};
 use self::course::Course;
@@ -97,7 +98,9 @@ impl World {
         };
         let notices = Notices::of(scenario.edge.notice_size);
         let surgery = Surgery::new(scenario);
-        let recorder = Recorder::new(trace).ahead_if(ahead.is_allowed());
+        let recorder = Recorder::new(trace)
+            .as_bursts_end_if(records_bursts_early(resolved))
+            .ahead_if(ahead.is_allowed());
         let context = Context::new(queue, recorder, notices, surgery, ahead);
         let mut world = Self {
             endpoints: Endpoints { active: hosts.flows.len() + endless },
@@ -179,6 +182,9 @@ impl World {
                 },
             };
             self.transit.context.now = at;
+            if self.transit.context.recorder.takes_turns() {
+                self.transit.context.recorder.happens(at, event.turn());
+            }
             let (in_core, stale) = (matches!(event, Event::Core(_)), self.transit.context.stale);
             self.happen(event);
             self.course.count(self.transit.context.stale == stale, in_core);

@@ -114,7 +114,8 @@ impl Report<'_> {
         let mut tables = report.tables;
         tables.extend(self.looks.take_tables(hosts, core));
         let recorder = std::mem::take(&mut context.recorder);
-        tables.splice(0..0, recorder.finish(now, summary.network.is_some()));
+        let ends = (now, self.course.last_instant(now));
+        tables.splice(0..0, recorder.finish(ends, summary.network.is_some()));
         (summary, tables)
     }
 

@@ -12,6 +12,6 @@ mod meeting;
 pub(in crate::world) mod policy;
 mod receiving;
 mod runs;
-mod traced;
+pub(in crate::world) mod traced;
 
 pub(super) use self::last_burst::LastBurst;

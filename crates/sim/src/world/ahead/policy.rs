@@ -5,7 +5,7 @@
 //!
 //! The run as a whole:
 //! 1. Rows of a trace are written in the order of time. The file `traced.rs` says which tables put
-//!    rows in order that come early. A run with any other table is event-driven.
+//!    rows in order that come early, and where. All other traced runs are event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
 //! 3. Packets of several flows meet on a shared link. The link needs them in the order of time. On
@@ -87,7 +87,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::meeting::Meeting;
-use super::traced::keeps_to_the_clock;
+use super::traced::{keeps_to_the_clock, records_bursts_early};
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
@@ -205,7 +205,7 @@ impl Lookahead {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
                 meets,
-                bursts_by_the_clock: trace.bursts,
+                bursts_by_the_clock: trace.bursts && !records_bursts_early(resolved),
                 spaces_acks: resolved.ack_spacing.is_some(),
                 ..Standing::default()
             },

@@ -10,16 +10,19 @@
 //! taken one by one, each in its turn. Only the two flows of a connection with data in both
 //! directions share links besides, and both of its hosts go by the clock.
 
+use burstlab_kernel::Rank;
 use burstlab_units::Time;
 
-use super::hearing::{Hearing, Leaving, Sending, record};
+use super::hearing::{Hearing, Leaving, Sending, record, record_sent};
 use super::host::Host;
 use super::receiving::{Answering, Coming, Receiving};
+use crate::measure::{NO_ROW, SentRow};
 use crate::world::access::{Hop, Link};
 use crate::world::core::Network;
 use crate::world::events::Event;
 use crate::world::hosts::{FAR, NEAR};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
+use crate::world::tie_key::TieKey;
 use crate::world::train::{Timed, TimedTrain};
 use crate::world::transit::Transit;
 
@@ -46,6 +49,7 @@ fn land<P: Parcel>(
         let Some((at, gap)) = arrives else { break };
         done += 1;
         let coming = TimedTrain { train: *train, at, gap };
+        host.recorder().crossed_all(coming.rows(), ready);
         let taken = host.take(&coming);
         if taken < count {
             late = Some((coming, taken));
@@ -109,7 +113,8 @@ impl Transit {
         }
         let queue = core.ack_queue(index, ahead)?;
         let (size, train, next) = (flow.far.receiver().ack_size(), None, (Time::MAX, 0));
-        let answering = Answering { index, queue, size, train, next, wire, core, context };
+        let id = flow.id;
+        let answering = Answering { id, index, queue, size, train, next, wire, core, context };
         let acks = &mut hosts.full_acks;
         let host = Receiving { now, until, coming, flow, link, acks, answering };
         (!none).then_some(host)
@@ -138,7 +143,8 @@ impl Transit {
             return None;
         }
         let (queue, sending) = (core.data_queue(index, &context.ahead)?, Sending::default());
-        let leaving = Leaving { index, queue, sending, wire, core, context };
+        let (id, row) = (flow.id, NO_ROW);
+        let leaving = Leaving { id, row, index, queue, sending, wire, core, context };
         Some(Hearing { until, options, flow, link, released: &mut hosts.sending, leaving })
     }
 
@@ -214,8 +220,15 @@ impl Transit {
         }
         flow.may_have_all(at);
         flow.far.arm(index, context);
+        context.recorder.delivered(packet.row, at);
         if let Some(next) = next {
-            self.ack_on_wire(at, AckPacket::plain(index, next, size));
+            let mut ack = AckPacket::plain(index, next, size);
+            if context.recorder.traces_packets() {
+                let turn = (at, TieKey::DATA_DOWN.of(index).turn(Rank::Arrival));
+                let id = flow.id;
+                ack.row = context.recorder.sent_in(turn, id, &SentRow::Ack(&ack.ack(), None));
+            }
+            self.ack_on_wire(at, ack);
         }
         true
     }
@@ -234,10 +247,15 @@ impl Transit {
         let (context, flow) = (&mut self.context, &mut self.hosts.flows[index as usize]);
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
-        let traced = context.recorder.traces_cwnd();
+        let (traced, packets) = (context.recorder.traces_cwnd(), context.recorder.traces_packets());
         let measured = if traced { flow.near.sender().round_trips().0 } else { 0 };
+        let recorder = &mut context.recorder;
         let heard = flow.near.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
-            released.push(DataPacket::first(index, seq, size, cwnd));
+            let mut packet = DataPacket::first(index, seq, size, cwnd);
+            if packets {
+                packet.row = record_sent((at, index), flow.id, (seq, size, cwnd), recorder);
+            }
+            released.push(packet);
         });
         if heard == 0 {
             return false;
@@ -245,6 +263,13 @@ impl Transit {
         if traced {
             let of = (flow.id, index);
             record((at, ack.next), of, (flow.near.sender(), measured), context);
+        }
+        if packets {
+            let ssthresh = flow.near.sender().ssthresh();
+            let recorder = &mut context.recorder;
+            released.iter().for_each(|packet| recorder.below((packet.row, 1), ssthresh));
+            recorder.delivered(ack.row, at);
+            recorder.acked(flow.id, at, ack.next);
         }
         flow.near.arm(index, context);
         let link = self.link(index, Hop::Near);

@@ -185,14 +185,14 @@ impl Edges {
         let (place, entering) = (&mut self.queues[queue], &mut self.entering);
         let opened = place.opens();
         let (payload, announced) = (&mut place.payload, &mut place.announced);
-        let mut enter = |at: Time, row: u32| context.recorder.joined(row, at);
+        let recorder = &mut context.recorder;
         let (bytes, data) =
-            take(&mut announced.data, (&mut payload.data, joins), entering, until, |at, packet| {
-                enter(at, packet.row);
+            take(&mut announced.data, (&mut payload.data, joins), entering, until, |coming| {
+                recorder.joined_all(coming.rows(), (coming.at, coming.gap));
             });
         let (more, acks) =
-            take(&mut announced.acks, (&mut payload.acks, joins), entering, until, |at, packet| {
-                enter(at, packet.row);
+            take(&mut announced.acks, (&mut payload.acks, joins), entering, until, |coming| {
+                recorder.joined_all(coming.rows(), (coming.at, coming.gap));
             });
         let full = place.assembler.push(opened, (), bytes + more);
         announced.first = data.min(acks);

@@ -12,6 +12,7 @@ use burstlab_units::Time;
 
 use super::Edges;
 use super::due::Due;
+use super::queue::Queue;
 use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::payload::BurstKind;
@@ -83,20 +84,21 @@ impl Edges {
     /// Packets that are bursts of their own set out: those in step at once, the others packet by
     /// packet.
     fn pass(&mut self, queue: usize, due: &mut Due, out: &mut Beyond<'_>) {
-        let (way, from) = (self.queues[queue].way as usize, self.queues[queue].ends.0);
+        let Queue { way, ends: (from, _), class, .. } = self.queues[queue];
+        let way = way as usize;
         if due.data.is_empty() {
-            let (of, trains) = ((way, BurstKind::Ack), &mut due.acks);
+            let (of, trains) = ((way, BurstKind::Ack, class), &mut due.acks);
             let taken = out.take_in_step(of, from, trains, |landing| &mut landing.acks);
             self.count(from, taken);
         } else if due.acks.is_empty() {
-            let (of, trains) = ((way, BurstKind::Data), &mut due.data);
+            let (of, trains) = ((way, BurstKind::Data, class), &mut due.data);
             let taken = out.take_in_step(of, from, trains, |landing| &mut landing.data);
             self.count(from, taken);
         }
         due.sort();
         while let Some((at, packet)) = due.next() {
             // It may be ahead of the clock.
-            match out.take_alone(at, (way, from), packet) {
+            match out.take_alone(at, (way, from, class), packet) {
                 None => {
                     self.count(from, 1);
                 }

@@ -424,7 +424,7 @@ impl Edges {
             record_label((label, &queue.payload, &queue.killed), recorder);
             for (row, at) in queue.announced.rows(now) {
                 recorder.joined(row, at);
-                recorder.in_burst(row, label);
+                recorder.in_burst((row, 1), label);
             }
         }
     }

@@ -301,7 +301,8 @@ impl Near {
             self.digest.add(heard, 2, next);
             for seq in segments {
                 self.digest.add(heard, 1, seq);
-                put(heard, Noted::Goes(seq, (sender.segment_size(seq), clock.cwnd())));
+                let of = (sender.segment_size(seq), clock.cwnd());
+                put(heard, Noted::Goes(seq, of, clock.ssthresh()));
             }
             let (count, last) = self.sender.round_trips();
             if rare {
@@ -323,8 +324,8 @@ impl Near {
 
 /// Something that a sender does as it hears ACKs.
 pub(in crate::world) enum Noted {
-    /// A segment goes: its number, its size, and the congestion window.
-    Goes(u64, (Bytes, f64)),
+    /// A segment goes: its number, its size, the congestion window, and the threshold.
+    Goes(u64, (Bytes, f64), f64),
     /// It has heard the ACK that asks for this segment: its state, and the round trip that it has
     /// measured.
     Heard(u64, SenderNow, Option<Span>),

@@ -16,8 +16,10 @@ use burstlab_optical::{Departure, Forwarding, OpticalPath};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::measure::BurstRow;
 use crate::measure::loss::LossCause;
 use crate::world::ahead::policy::Lookahead;
+use crate::world::context::Context;
 use crate::world::core::account::Passage;
 use crate::world::core::burst::{Closed, Fate, ScheduledLoss};
 use crate::world::core::flows::Flows;
@@ -153,6 +155,16 @@ impl Exclusive {
             let passing = (label, &*closed.payload, &*way.fibres);
             account.notify_ahead(plan, passing, &passage, flows, scope.context);
         }
+        let recorder = &mut scope.context.recorder;
+        if recorder.traces_packets() {
+            closed.payload.rows().for_each(|rows| recorder.departed(rows, departs));
+        }
+        if recorder.traces_bursts() {
+            let of = (label, closed.kind, closed.class);
+            let row = way.row(of, (closed.opened, closed.at), &Crossed { departs, lands });
+            let packets = closed.payload.packets() as usize;
+            recorder.burst(&BurstRow { packets, bytes: closed.bytes, load: closed.load, ..row });
+        }
         account.crossed(closed.payload, closed.load, flows);
         let Payload { data, acks, .. } = &mut *closed.payload;
         if stores {
@@ -230,7 +242,7 @@ impl Exclusive {
     pub(crate) fn offer_alone(
         &mut self,
         at: Time,
-        (number, burst): (usize, Named),
+        (number, class, burst): (usize, u32, Named),
         packet: Packet,
         scope: &mut Scope,
     ) -> Option<ScheduledLoss> {
@@ -241,14 +253,14 @@ impl Exclusive {
         if lost.is_some()
             || operated
             || account.reports_fate(kind)
-            || scope.context.recorder.traces_bursts()
+            || scope.context.recorder.traces_bursts_late()
         {
             return Some(lost);
         }
-        let Crossed { departs, lands } = self.ways[number].crosses(at, size);
-        scope.context.recorder.joined(packet.row(), at);
-        scope.context.recorder.in_burst(packet.row(), burst.1);
-        scope.context.recorder.departed(packet.row(), departs);
+        let crossed = self.ways[number].crosses(at, size);
+        let of = (burst.1, kind, class);
+        self.ways[number].record_alone((packet.row(), size), of, at, &crossed, scope.context);
+        let lands = crossed.lands;
         if kind == BurstKind::Data {
             flows.carried(packet.flow(), 1);
         }
@@ -349,6 +361,55 @@ impl Way {
             Some(node) => (None, Some(self.path.reaches(departs, node))),
         };
         Passage { departs: Some(departs), arrives, lost }
+    }
+
+    /// The row of a burst with this label, of this kind and class, that is opened, closed, and
+    /// crosses the path; what it carries is left out.
+    fn row(
+        &self,
+        (number, kind, class): (u64, BurstKind, u32),
+        (opened, closed): (Time, Time),
+        crossed: &Crossed,
+    ) -> BurstRow {
+        BurstRow {
+            number,
+            kind: kind as u8,
+            class,
+            ends: (0, 0),
+            hops: self.fibres.len() as u32,
+            attempts: 0,
+            rival: None,
+            packets: 0,
+            bytes: Bytes::ZERO,
+            load: 0,
+            opened,
+            closed,
+            departs: Some(crossed.departs),
+            arrives: Some(crossed.lands),
+            lost: None,
+        }
+    }
+
+    /// Traces a packet of this row and size that is a burst of its own, with this label, kind and
+    /// class, closed at `at`.
+    fn record_alone(
+        &self,
+        (row, size): (u32, Bytes),
+        of: (u64, BurstKind, u32),
+        at: Time,
+        crossed: &Crossed,
+        context: &mut Context,
+    ) {
+        let recorder = &mut context.recorder;
+        if recorder.traces_packets() {
+            recorder.joined(row, at);
+            recorder.in_burst((row, 1), of.0);
+            recorder.departed((row, 1), crossed.departs);
+        }
+        if recorder.traces_bursts() {
+            let (row, load) = (self.row(of, (at, at), crossed), size.get());
+            recorder.burst(&BurstRow { packets: 1, bytes: size, load, ..row });
+        }
     }
 
     /// When a burst of `size` that is ready at `ready` has crossed.

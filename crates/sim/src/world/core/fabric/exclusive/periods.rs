@@ -10,7 +10,8 @@
 
 use burstlab_units::{Span, Time};
 
-use super::{Exclusive, Way, outlasts};
+use super::{Crossed, Exclusive, Way, outlasts};
+use crate::world::context::Context;
 use crate::world::core::payload::BurstKind;
 use crate::world::core::runs::Runs;
 use crate::world::core::scope::{Common, Scope};
@@ -92,14 +93,13 @@ impl Exclusive {
     /// before theirs. Returns how many these are.
     pub(crate) fn offer_in_step<P: Parcel>(
         &mut self,
-        (way, kind): (usize, BurstKind),
+        (way, kind, class): (usize, BurstKind, u32),
         labelled: Named,
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
         let Common { plan, flows, account, fates, .. } = &mut *scope.common;
-        let ahead = &scope.context.ahead;
-        let until = self.lands_until(way, ahead);
+        let until = self.lands_until(way, &scope.context.ahead);
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
             || plan.scenario.access.shared
@@ -112,12 +112,19 @@ impl Exclusive {
         let mut moves = trains.len() as u64 + MOVES;
         while let Some((active, periods, gap)) = in_step(&trains[done..]) {
             let rest = &mut trains[done..];
+            let ahead = &scope.context.ahead;
             if !rest[..active].iter().all(|coming| outlasts(&coming.train, flows, ahead)) {
                 break;
             }
-            let way = &mut self.ways[way];
+            let (way, known) = (&mut self.ways[way], landed.all.len());
             let passed = way.pass_periods(&rest[..active], (periods, gap), until, landed);
             let Some(periods) = passed else { break };
+            let recorder = &scope.context.recorder;
+            if recorder.traces_packets() || recorder.traces_bursts() {
+                let crossing = (&rest[..active], &landed.all[known..]);
+                let of = (labelled.1 + packets, kind, class);
+                way.record_periods(crossing, periods, of, scope.context);
+            }
             let mut empty = 0;
             for coming in &mut rest[..active] {
                 let (first, count) = (&coming.train.first, u64::from(periods));
@@ -149,6 +156,30 @@ impl Exclusive {
 }
 
 impl Way {
+    /// Traces what crosses in so many periods: trains as they come and as they land, with the label
+    /// before theirs.
+    #[cold]
+    fn record_periods<P: Parcel>(
+        &mut self,
+        (coming, landed): (&[TimedTrain<P>], &[TimedTrain<P>]),
+        periods: u32,
+        (mut label, kind, class): (u64, BurstKind, u32),
+        context: &mut Context,
+    ) {
+        let Some(reach) = self.path.steady_delay() else { return };
+        for period in 0..periods {
+            for (coming, landed) in coming.iter().zip(landed) {
+                let size = coming.train.first.bytes();
+                let Some(hold) = self.path.hold(size) else { return };
+                let (row, lands) = (coming.train.packet(period).row(), landed.at(period));
+                let crossed = Crossed { departs: lands - reach - hold, lands };
+                label += 1;
+                let of = (label, kind, class);
+                self.record_alone((row, size), of, coming.at(period), &crossed, context);
+            }
+        }
+    }
+
     /// One packet of each of these trains crosses in each of at most so many periods: returns how
     /// many have, and adds to `landed` what. `None`: one would land after `safe`, is not a whole
     /// number of picoseconds long, or would wait at a node that stores and forwards.

@@ -107,7 +107,7 @@ impl Exclusive {
             let place = spaced.get(index).copied().unwrap_or(0);
             let ready = ready + way.spacing.saturating_mul(place);
             let departure = way.path.start(ready, packet.bytes());
-            scope.context.recorder.departed(packet.row(), departure.departs);
+            scope.context.recorder.departed((packet.row(), 1), departure.departs);
             passage.departs.get_or_insert(departure.departs);
             let at = way.path.cross(departure, burst.hop);
             if scheduled_loss {
