@@ -48,6 +48,13 @@ impl OpticalPath {
         self.chain.arrives(departs, node)
     }
 
+    /// Propagation over all of it, if that is the same at all times.
+    #[must_use]
+    #[inline]
+    pub fn steady_delay(&self) -> Option<Span> {
+        self.chain.steady_delay(self.hops())
+    }
+
     /// A unit (the burst in cut-through, a packet in store-and-forward) of `size` is ready at the
     /// ingress at `ready`; returns when its first bit leaves, behind all units before it.
     /// [`cross`](Self::cross) takes it on. Calls must come in order.
