@@ -118,7 +118,7 @@ fn acks_come_in_time() {
     let pacing = |summary: &Summary| summary.ack_pacing.clone().expect("ACKs are spaced");
     let (short, long) = (of("3 ms"), of("10 s"));
     assert_eq!(pacing(&short).delay_max_s, 0.003);
-    assert!(pacing(&long).delay_max_s > 0.03, "{:?}", pacing(&long));
+    assert!(pacing(&long).delay_max_s > 0.025, "{:?}", pacing(&long));
     for found in [&short, &long] {
         let found = pacing(found);
         assert!(found.acks_delayed > 100);
@@ -139,7 +139,7 @@ fn a_measured_rate_costs_no_goodput_in_a_steady_flow() {
     };
     let none = goodput(json!({"rule": "fixed", "interval": "1 ps"}));
     let measured = goodput(json!({}));
-    assert!(measured > 0.6 * none && measured <= 1.01 * none, "{measured} of {none}");
+    assert!(measured > 0.95 * none && measured < 1.05 * none, "{measured} of {none}");
 }
 
 /// A source of UDP that fills a link, and a flow over another link.
@@ -171,7 +171,8 @@ fn only_the_load_of_its_route_holds_the_acks_of_a_flow_back() {
     assert!(delayed("busy", 0.7) > 50);
     assert_eq!(delayed("idle", 0.7), 0);
     assert_eq!(delayed("busy", 1.0), 0);
-    assert!(delayed("idle", 0.0) > 50);
+    // Once the ACKs are apart the window keeps them so.
+    assert!(delayed("idle", 0.0) > 5);
 }
 
 #[test]

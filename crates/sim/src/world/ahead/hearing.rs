@@ -135,8 +135,12 @@ impl Hearing<'_> {
         let (traced, packets) = (recorder.traces_cwnd(), recorder.traces_packets());
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
         while taken < count && rest.at <= *until {
-            let due = (leaving.index, rest.at);
-            near.let_go_paced(carried, due, released, |at, seqs, of| leaving.let_go(at, seqs, of));
+            // Rows of packets are in the turn of the event that sends them.
+            if !packets {
+                let due = (leaving.index, rest.at);
+                let go = |at, seqs, of| leaving.let_go(at, seqs, of);
+                near.let_go_paced(carried, due, released, go);
+            }
             let measured = if traced { near.sender().round_trips().0 } else { 0 };
             let run = PacketRun { count: if traced || packets { 1 } else { rest.count }, ..rest };
             let mut gone = (NO_ROW, 0);

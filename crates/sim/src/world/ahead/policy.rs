@@ -238,7 +238,10 @@ impl Lookahead {
         };
         let early = !self.standing.bursts_by_the_clock;
         let [data, acks] = lands.map(|lands| lands && early);
-        self.standing.lands = [data, acks && !self.standing.spaces_acks];
+        // A slot may carry data and ACKs.
+        let together = matches!(promises, Promises::Slots { .. });
+        let spaced = self.standing.spaces_acks;
+        self.standing.lands = [data && !(spaced && together), acks && !spaced];
         self.standing.foresees = foresees;
     }
 

@@ -218,6 +218,11 @@ impl Exclusive {
             scope.context.queue.push(at, Rank::Arrival, event);
         }
         scope.tell(slot, &passage);
+        let way = &self.ways[number];
+        if way.forwarding == Forwarding::StoreAndForward && node.is_none() && late.is_zero() {
+            // Its packets are on the way by themselves.
+            scope.common.bursts.get_mut(slot).payload.clear();
+        }
         match (passage.arrives, passage.lost) {
             (_, Some(_)) if later.is_some() => Fate::Goes,
             (_, Some(at)) => lost_here((at, slot), scope),

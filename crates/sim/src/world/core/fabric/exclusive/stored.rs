@@ -88,7 +88,7 @@ impl Way {
 
 impl Exclusive {
     /// The packets of a burst set out one by one: each is stored and forwarded by itself, and where
-    /// the burst is to be late it `stays` in it.
+    /// the burst is to be late it `stays` in it. The caller clears the payload of the others.
     pub(super) fn forward(
         &mut self,
         (now, slot): (Time, u32),
@@ -123,9 +123,6 @@ impl Exclusive {
         }
         assert!(scheduled_loss || burst.hop == hops, "it crosses all fibres");
         burst.departs = passage.departs.unwrap_or(now);
-        if !scheduled_loss && !stays {
-            burst.payload.clear();
-        }
         passage
     }
 
