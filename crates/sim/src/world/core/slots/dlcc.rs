@@ -171,17 +171,12 @@ impl SlotNetwork {
             }
             let before = smooth.rate.rate();
             smooth.rate.hears(notice.loss * part);
-            let (ends, after) = (pair.ends, smooth.rate.rate());
+            let after = smooth.rate.rate();
             pair.tally.cuts += 1;
             self.paces(now, number, context);
             let loss = notice.loss * part;
-            self.records_notice(
-                now,
-                notice,
-                (ends, RateEvent::Cut),
-                [loss, before, after],
-                context,
-            );
+            let what = (number as u32, RateEvent::Cut);
+            self.records_notice(now, notice, what, [loss, before, after], context);
         }
     }
 
@@ -190,7 +185,7 @@ impl SlotNetwork {
         &self,
         now: Time,
         notice: &CongestionNotice,
-        (ends, event): ((u32, u32), RateEvent),
+        (number, event): (u32, RateEvent),
         [loss, before, after]: [f64; 3],
         context: &mut Context,
     ) {
@@ -198,8 +193,8 @@ impl SlotNetwork {
             return;
         }
         let link = self.fixed.graph.link(notice.link);
-        let number = self.numbers.get(&ends).expect("a buffer that has sent is there");
-        let backlog = self.pairs[*number as usize].buffer.backlog();
+        let Pair { ends, buffer, .. } = &self.pairs[number as usize];
+        let (ends, backlog) = (*ends, buffer.backlog());
         let (output, asked) = ((link.from + 1, link.to + 1), f64::NAN);
         let row = RateRow { now, ends, event, output, loss, asked, backlog, before, after };
         context.recorder.rate(&row);
@@ -217,8 +212,11 @@ impl SlotNetwork {
         let notice = self.notices.take(slot);
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
+        if let Some(reroute) = &dlcc.reroute {
+            self.detours.hears(now, (notice.edge, notice.link), reroute);
+        }
         self.take_in(notice.edge, self.present);
-        let what = ((notice.edge, notice.to), RateEvent::Notified);
+        let what = (notice.pair, RateEvent::Notified);
         self.records_notice(now, &notice, what, [notice.loss, f64::NAN, f64::NAN], context);
         if rate_cut {
             self.cut(now, &notice, share, context);

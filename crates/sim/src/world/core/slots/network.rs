@@ -110,7 +110,7 @@ impl Network for SlotNetwork {
     ) {
         context.recorder.reached(packet.row, now);
         self.present = (now, 0);
-        self.enters(now, ends, Packet::Data(packet), context);
+        self.udp_arrives(now, ends, packet, context);
     }
 
     #[inline]
@@ -162,7 +162,7 @@ impl Network for SlotNetwork {
     fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
         context.recorder.reached(copy.row, at);
         let &Address { from, to, .. } = self.flows.address(copy.flow());
-        self.enters(at, (from, to), Packet::Data(copy), context);
+        self.enters(at, ((from, to), 0), Packet::Data(copy), context);
     }
 
     fn repaired(&mut self) {
