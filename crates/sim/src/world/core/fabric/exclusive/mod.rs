@@ -196,6 +196,11 @@ impl Exclusive {
             scope.context.queue.push(at, Rank::Arrival, event);
         }
         scope.tell(slot, &passage);
+        let way = &self.ways[number];
+        if way.forwarding == Forwarding::StoreAndForward && node.is_none() && late.is_zero() {
+            // Its packets are on the path by themselves. The notices above name them.
+            scope.common.bursts.get_mut(slot).payload.clear();
+        }
         match (passage.arrives, passage.lost) {
             (_, Some(_)) if later.is_some() => Fate::Goes,
             (_, Some(at)) => lost_here((at, slot), scope),
@@ -214,7 +219,7 @@ impl Exclusive {
     }
 
     /// The packets of a burst set out one by one: each is stored and forwarded by itself, and where
-    /// the burst is to be late it `stays` in it.
+    /// the burst is to be late it `stays` in it. The caller clears the payload of the others.
     fn forward(
         &mut self,
         (now, slot): (Time, u32),
@@ -249,9 +254,6 @@ impl Exclusive {
         }
         assert!(scheduled_loss || burst.hop == hops, "it crosses all fibres");
         burst.departs = passage.departs.unwrap_or(now);
-        if !scheduled_loss && !stays {
-            burst.payload.clear();
-        }
         passage
     }
 
