@@ -129,10 +129,26 @@ def _stands(claim: Mapping[str, Any]) -> tuple[str, ...]:
 
 def write(paper: Paper, reports: Sequence[Mapping[str, Any]]) -> None:
     """Write the record of a paper, one line a target; numbers have seven digits."""
-    lines = ",\n".join(json.dumps(_rounded(one), ensure_ascii=False) for one in reports)
+    short = [_without_texts(paper, one) for one in reports]
+    lines = ",\n".join(json.dumps(_rounded(one), ensure_ascii=False) for one in short)
     head = json.dumps({"burstlab": reports[0]["burstlab"], "effort": "full"})
     text = f'{head[:-1]}, "targets": [\n{lines}\n]}}\n'
     (paper.directory / "full.json").write_text(text, encoding="utf-8")
+
+
+def _without_texts(paper: Paper, report: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the sentences of claims that ``claims.toml`` has; `Paper.recorded` adds them."""
+    texts = paper.texts(report["target"].partition("/")[2])
+
+    def short(claim: Mapping[str, Any]) -> dict[str, Any]:
+        found, known = dict(claim), texts.get(claim.get("id", ""), {})
+        if known.get("claim") == found["claim"]:
+            del found["claim"]
+        if known.get("why") and known["why"] == found.get("explanation"):
+            found["explanation"] = ""
+        return found
+
+    return {**report, "claims": [short(claim) for claim in report["claims"]]}
 
 
 def _rounded(value: Any) -> Any:

@@ -84,9 +84,36 @@ class Paper:
 
     @cached_property
     def recorded(self) -> Mapping[str, Any] | None:
-        """The report of the full run that was made for this version, where there is one."""
+        """The report of the full run that was made for this version, where there is one.
+
+        Its file lacks the sentences of claims that stand in ``claims.toml`` as they stood then.
+        """
         path = self.directory / "full.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        if not path.exists():
+            return None
+        report = json.loads(path.read_text(encoding="utf-8"))
+        for one in report["targets"]:
+            texts = self.texts(one["target"].partition("/")[2])
+            one["claims"] = [
+                {**texts.get(claim.get("id", ""), {}), **claim} for claim in one["claims"]
+            ]
+            for claim in one["claims"]:
+                why = claim.pop("why", "")
+                if claim.get("explanation") == "":
+                    claim["explanation"] = why
+        return report
+
+    def texts(self, target: str) -> dict[str, dict[str, str]]:
+        """Return the sentences of the claims of a target, by their ids: ``claim`` and ``why``."""
+        entries = [claim.entry for claim in self.claims(target)]
+        return {
+            entry["id"]: {
+                "claim": entry["claim"],
+                "why": entry.get("differs", {}).get("why", ""),
+            }
+            for entry in entries
+            if "id" in entry
+        }
 
     def measured(self, target: str) -> dict[str, Measure]:
         """Return the measures that the full run of a target has recorded.

@@ -110,7 +110,8 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         law,
         "the variant \"linux\" has no such law",
         "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\", \"vegas\", \"scalable\", \
-         \"highspeed\", \"htcp\", \"illinois\", \"veno\", \"westwood\" or \"python\", or another variant",
+         \"highspeed\", \"htcp\", \"illinois\", \"veno\", \"westwood\" or \"python\", \
+         or another variant",
     )?;
     require(
         config.detector != Detector::Python,

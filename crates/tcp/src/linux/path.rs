@@ -179,8 +179,8 @@ impl Path {
         }
     }
 
-    /// The segments that an ACK acknowledges are counted as delivered; `plain`: it has nothing but a
-    /// new cumulative ACK.
+    /// The segments that an ACK acknowledges are counted as delivered; `plain`: it has nothing but
+    /// a new cumulative ACK.
     #[inline]
     pub(super) fn arrives(&mut self, plain: bool, context: &AckContext) {
         self.law.arrives(plain, context);

@@ -53,7 +53,7 @@ fn illinois_grows_by_ten_and_takes_an_eighth_where_nothing_is_queued() {
     check(Illinois, 2_000, (10.0_f64 * 1.875 / 0.25 * 2_000.0).sqrt(), 0.03);
 }
 
-/// The windows before and right after a loss of a flow over a bottleneck of 10 Mb/s and 40 ms, whose
+/// The windows before and right after a loss of a flow over a bottleneck of 10 Mb/s and 40 ms. Its
 /// queue never overflows. An early loss ends slow start; the loss meant comes at segment 4,000.
 fn left(congestion: Congestion) -> (u32, u32) {
     let path = Bottleneck {

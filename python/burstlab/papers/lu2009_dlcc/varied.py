@@ -1,4 +1,4 @@
-"""What the figures of the simulation hold fixed: slots of buffer, TCP flows, sources of UDP."""
+"""Quantities that the figures hold fixed: slots of buffer, TCP flows, sources of UDP."""
 
 from __future__ import annotations
 

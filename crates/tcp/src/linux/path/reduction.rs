@@ -56,16 +56,17 @@ impl Path {
         self.window.prr_out += segments;
     }
 
-    /// The window has shrunk to the threshold.
-    pub(crate) fn end_reduction(&mut self, tick: u64) {
-        if !self.law.paces() && self.window.ssthresh < INFINITE {
-            (self.window.cwnd, self.window.stamp) = (self.window.ssthresh, tick);
+    /// The window has shrunk, or a repair is over; `shrunk`: the tick, where the window goes to the
+    /// threshold.
+    pub(crate) fn end_reduction(&mut self, shrunk: Option<u64>) {
+        let window = &mut self.window;
+        if let Some(tick) = shrunk
+            && !self.law.paces()
+            && window.ssthresh < INFINITE
+        {
+            (window.cwnd, window.stamp) = (window.ssthresh, tick);
         }
-    }
-
-    /// The window has shrunk, or a repair is over.
-    pub(crate) fn end_repair(&mut self) {
-        self.law.reduced(&mut self.window);
+        self.law.reduced(window);
     }
 
     /// The aim of the last reduction, in segments: the threshold, but with a law that paces, and

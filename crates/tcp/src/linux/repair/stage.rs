@@ -327,10 +327,8 @@ impl Repair {
 
     /// The window has shrunk, or a repair is over.
     pub(super) fn end_reduction(&self, site: &mut Site) {
-        if self.stage == Stage::Cwr || self.undo.marker().is_some() {
-            site.path.end_reduction(site.now.tick);
-        }
-        site.path.end_repair();
+        let shrinks = self.stage == Stage::Cwr || self.undo.marker().is_some();
+        site.path.end_reduction(shrinks.then_some(site.now.tick));
     }
 
     /// A lost segment was sent again.
