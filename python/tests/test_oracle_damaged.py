@@ -203,7 +203,7 @@ def two_of(tmp_path, **change):
         ({"bmax": 9000, "egress": 1e6}, "unknown field 'bmax', 'egress'"),
         ({"sysctl": "tcp_sack=1;tcp_wormhole=1"}, "unknown setting 'tcp_wormhole'"),
         ({"sysctl": "tcp_recovery=9"}, "unknown setting 'tcp_recovery=9'"),
-        ({"cc": "westwood"}, "the engine has no westwood"),
+        ({"cc": "hybla"}, "the engine has no hybla"),
         ({"ccs": "cubic", "connection": 1}, "connection 1 of ['cubic'] is not one of reno"),
     ],
 )

@@ -51,10 +51,10 @@ def test_a_difference_shows_both_sides(burstlab, tmp_path):
 
 
 def test_what_the_engine_lacks_is_no_match(tmp_path):
-    directory = few(tmp_path, "one-reno-bursts-002", cc="westwood")
+    directory = few(tmp_path, "one-reno-bursts-002", cc="hybla")
     (outcome,) = replay_linux(directory)
     assert not outcome.match
-    assert outcome.first_difference == "the engine has no westwood"
+    assert outcome.first_difference == "the engine has no hybla"
 
 
 def test_jobs_change_no_answer(tmp_path):

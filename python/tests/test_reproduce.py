@@ -144,9 +144,11 @@ def test_rows_compare_like_the_paper_prints_them():
 def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path, monkeypatch):
     draw = Drawer.draw
 
-    def lay_out(drawer: Drawer, spec: str, kind: str, version: str) -> bytes:
+    def lay_out(
+        drawer: Drawer, spec: str, kind: str, version: str, *, column: bool = False
+    ) -> bytes:
         """Each figure as SVG; its conversion to pixels is tested with the figures."""
-        return b"" if kind == "png" else draw(drawer, spec, kind, version)
+        return b"" if kind == "png" else draw(drawer, spec, kind, version, column=column)
 
     monkeypatch.setattr(Drawer, "draw", lay_out)
     answer = burstlab("reproduce", "all", "--quick", "--json", "--out", tmp_path)
