@@ -146,12 +146,12 @@ parameters! {
 
     /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
     /// `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
-    /// window itself). The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`, `"bbr"`,
-    /// `"scalable"` (Kelly 2003), `"highspeed"` (RFC 3649), `"htcp"` (Shorten and Leith 2004),
-    /// `"illinois"` (Liu, Basar and Srikant 2008), `"veno"` (Fu and Liew 2003) and `"westwood"`
-    /// (Grieco and Mascolo 2004), each as Linux has it, `"bbr3"` and `"python"`. Default `"vegas"`
-    /// if `variant` is `"vegas"`, `"cubic"` in profile `"linux"` with its own variant, else
-    /// `"aimd"`. FAST TCP is `"fast"` with `variant` `"sack"`.
+    /// window itself). The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`,
+    /// `"bbr"`, `"scalable"` (Kelly 2003), `"highspeed"` (RFC 3649), `"htcp"` (Shorten and Leith
+    /// 2004), `"illinois"` (Liu, Basar and Srikant 2008), `"veno"` (Fu and Liew 2003) and
+    /// `"westwood"` (Grieco and Mascolo 2004), each as Linux has it, `"bbr3"` and `"python"`.
+    /// Default `"vegas"` if `variant` is `"vegas"`, `"cubic"` in profile `"linux"` with its own
+    /// variant, else `"aimd"`. FAST TCP is `"fast"` with `variant` `"sack"`.
     window_law: WindowLaw,
 
     /// Details of Vegas: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent, with its

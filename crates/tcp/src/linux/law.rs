@@ -209,10 +209,8 @@ impl LinuxLaw {
     pub(crate) fn enters(&mut self, stage: Stage, window: &mut LinuxWindow, context: &AckContext) {
         match self {
             Self::Cubic(cubic) => cubic.enters(stage, context),
-            Self::Dctcp(dctcp) => {
-                if stage == Stage::Recovery && stage != context.stage {
-                    dctcp.loses(window);
-                }
+            Self::Dctcp(dctcp) if stage == Stage::Recovery && stage != context.stage => {
+                dctcp.loses(window);
             }
             Self::Vegas(vegas) => vegas.enters(stage, context),
             Self::Htcp(htcp) => htcp.enters(stage, context),

@@ -6,9 +6,9 @@ use burstlab_units::Span;
 use crate::bottleneck::{Bottleneck, Network};
 use crate::laws::{mean_window, options, seconds};
 
-/// The mean window of a law that grows by `a` segments a round trip and loses the share `b` of it at
-/// every loss, one segment in `each`. A cycle has b w / a round trips of w (1 - b/2) segments each,
-/// and one of w (1 - b) in which the loss is repaired and the window does not grow.
+/// The mean window of a law that grows by `a` segments a round trip and loses the share `b` of it
+/// at every loss, one segment in `each`. A cycle has b w / a round trips of w (1 - b/2) segments
+/// each, and one of w (1 - b) in which the loss is repaired and the window does not grow.
 fn aimd(a: f64, b: f64, each: u64) -> f64 {
     let (square, linear, each) = (b / a * (1.0 - b / 2.0), 1.0 - b, each as f64);
     let most = ((linear * linear + 4.0 * square * each).sqrt() - linear) / (2.0 * square);

@@ -50,7 +50,7 @@ impl HighSpeed {
     }
 
     pub(super) fn ssthresh(&self, cwnd: u32) -> u32 {
-        let cut = u64::from(cwnd) * u64::from(CUTS[usize::from(self.row)]) >> 8;
-        (cwnd - cut as u32).max(2)
+        let cut = u64::from(CUTS[usize::from(self.row)]);
+        (cwnd - ((u64::from(cwnd) * cut) >> 8) as u32).max(2)
     }
 }
