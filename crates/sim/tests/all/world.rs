@@ -305,6 +305,29 @@ fn a_scripted_application_writes_when_told() {
 }
 
 #[test]
+fn senders_hear_of_bursts_that_nodes_pass_whole_and_packet_by_packet() {
+    // Nothing is lost, and nothing is on the way at the end: each burst has a notice of each edge.
+    for forwarding in ["cut-through", "store-and-forward"] {
+        for (mode, each) in [("ingress", 1), ("egress", 1), ("both", 2)] {
+            for assembly in
+                [json!({"assembly": "timer", "timer": "5 ms"}), json!({"assembly": "none"})]
+            {
+                let scenario = json!({
+                    "core": {"forwarding": forwarding},
+                    "edge": assembly,
+                    "tcp": {"variant": "sack", "window": 20, "detector": "back", "back_mode": mode},
+                    "flows": [{"bytes": "300 KB"}],
+                    "run": {"duration": "20 s"},
+                });
+                let counters = summary(&scenario, 1).counters;
+                assert!(counters.bursts_delivered > 5, "{scenario}: {counters:?}");
+                assert_eq!(counters.notices_sent, each * counters.bursts_sent, "{scenario}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_full_access_queue_drops_and_says_so() {
     let scenario = json!({"access": {"queue": 5}, "tcp": {"window": 60}});
     let output = run(&scenario, 1, Trace { packets: true, ..Trace::default() });

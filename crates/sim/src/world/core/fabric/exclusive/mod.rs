@@ -220,7 +220,7 @@ impl Exclusive {
         scope.tell(slot, &passage);
         let way = &self.ways[number];
         if way.forwarding == Forwarding::StoreAndForward && node.is_none() && late.is_zero() {
-            // Its packets are on the way by themselves.
+            // Its packets are on the path by themselves. The notices above name them.
             scope.common.bursts.get_mut(slot).payload.clear();
         }
         match (passage.arrives, passage.lost) {
