@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from burstlab.documents.nearer import ENTRIES
+from burstlab.documents.parameters import LAWS_OF_LINUX
 from burstlab.documents.unresolved import unresolved
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike, admitted
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 #: A law: the name of one that is built in, ``"FILE.py:CLASS"``, a class, or fields of ``tcp``.
 Law: TypeAlias = "str | type | Mapping[str, Any]"
 
-#: Laws that only the Linux sender has.
-OF_LINUX = (
-    *("cubic", "dctcp", "bbr", "bbr3"),
-    *("scalable", "highspeed", "htcp", "illinois", "veno", "westwood"),
-)
 ASKED_BY_LINUX = ("pacing_rate", "next_timer")
 
 #: Fields that laws have in common, although profiles give them different defaults.
@@ -266,7 +262,7 @@ def _name(law: Law) -> str:
 
 def _schemes(named: Mapping[str, Law], *, allow_code: bool) -> dict[str, dict[str, Any]]:
     """Return the fields of ``tcp`` of each law; a class uses the sender that the others need."""
-    linux = any(isinstance(law, str) and law in OF_LINUX for law in named.values())
+    linux = any(isinstance(law, str) and law in LAWS_OF_LINUX for law in named.values())
     schemes: dict[str, dict[str, Any]] = {}
     for name, law in named.items():
         fields = _fields(name, law)
@@ -340,7 +336,7 @@ def _fields(name: str, law: Law) -> dict[str, Any]:
     variants, windows = get_args(scenario.Variant), get_args(scenario.WindowLaw)
     if law in variants:
         return {"variant": law}
-    if law in OF_LINUX:
+    if law in LAWS_OF_LINUX:
         return {"variant": "linux", "profile": "linux", "window_law": law}
     if law in windows and law != "python":
         return {"window_law": law}

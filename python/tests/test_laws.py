@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import burstlab as bl
+from burstlab.documents.parameters import LAWS_OF_LINUX
 from burstlab.plot.saving import specification
+from burstlab.scenario import WindowLaw
 
 LAWS = Path(__file__).parents[2] / "examples/laws"
 
@@ -129,3 +132,16 @@ def test_an_event_tells_what_a_round_trip_was(lossy, tmp_path):
     law = {"file": str(tmp_path / "counts.py"), "class": "Counts"}
     lossy["tcp"] = {**lossy["tcp"], "window_law": "python", "window_law_class": law}
     assert bl.run(lossy).flows["segments_delivered"][0] > 500
+
+
+def test_the_laws_of_linux_are_those_that_the_engine_refuses_other_senders():
+    def is_refused(law: str) -> bool:
+        tcp = {"variant": "sack", "window_law": law}
+        try:
+            bl.resolve({"tcp": tcp, "flows": [{}]})
+        except bl.ScenarioError as error:
+            return 'only the variant "linux" has it' in str(error)
+        return False
+
+    laws = [law for law in get_args(WindowLaw) if law != "python"]
+    assert {law for law in laws if is_refused(law)} == set(LAWS_OF_LINUX)

@@ -1,5 +1,6 @@
 //! From JSON to a scenario, with errors that name the field and the fix.
 
+use burstlab_tcp::WindowLaw;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -104,8 +105,8 @@ fn named(message: &str, what: &str) -> Option<(String, Vec<String>)> {
 
 /// The fix where `variant` is a window law of the Linux sender.
 fn law_of_linux(path: &str, word: &str) -> Option<String> {
-    let is_law = matches!(word, "cubic" | "dctcp" | "bbr" | "bbr3" | "scalable" | "highspeed")
-        || matches!(word, "htcp" | "illinois" | "veno" | "westwood");
+    let law = serde_json::from_value::<WindowLaw>(word.into());
+    let is_law = law.is_ok_and(WindowLaw::is_of_linux);
     let of = path.strip_suffix("variant").filter(|of| is_law && of.ends_with("tcp."))?;
     Some(format!("write {of}profile = \"linux\" and {of}window_law = {word:?}"))
 }

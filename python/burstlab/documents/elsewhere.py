@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from burstlab import _core
+from burstlab.documents.parameters import LAWS_OF_LINUX
 
 #: Names of fields in other programs, by the field here.
 _ALSO: Mapping[str, tuple[str, ...]] = {
@@ -32,12 +33,6 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "runs": ("run.replications",),
     "repetitions": ("run.replications",),
 }
-
-#: Window laws that the sender of Linux alone has.
-_OF_LINUX = (
-    *("cubic", "dctcp", "bbr", "bbr3"),
-    *("scalable", "highspeed", "htcp", "illinois", "veno", "westwood"),
-)
 
 #: How the name of a field ends that has the same as another one, in bytes or in time.
 _ENDS = ("_bytes", "_size", "_time")
@@ -106,7 +101,7 @@ def _choice(table: str, name: str, word: str) -> str | None:
     if not 0 < len(found) <= _MOST:
         return None
     places = " or ".join(f"{one} = {json.dumps(word)}" for one in found)
-    if word in _OF_LINUX:
+    if word in LAWS_OF_LINUX:
         places += f' and {table}.profile = "linux"'
     return f"write {places} in its place, or use one of {', '.join(mine)}"
 

@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+#: Window laws that only the sender of Linux has.
+LAWS_OF_LINUX = (
+    *("cubic", "dctcp", "bbr", "bbr3"),
+    *("scalable", "highspeed", "htcp", "illinois", "veno", "westwood"),
+)
+
 #: Parameters that only the sender of Linux has.
 OF_LINUX = frozenset(
     (

@@ -233,3 +233,11 @@ choices! {
         Recheck,
     }
 }
+
+impl WindowLaw {
+    /// Whether only the sender of Linux has it.
+    #[must_use]
+    pub fn is_of_linux(self) -> bool {
+        !matches!(self, Self::Aimd | Self::Vegas | Self::Fast | Self::Python)
+    }
+}

@@ -93,11 +93,11 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
 
 /// The sender of Linux brings its own parts; the others have none of them.
 fn linux(config: &Config) -> Result<(), ConfigError> {
-    use WindowLaw::{Aimd, Dctcp, Fast, Python, Vegas};
+    use WindowLaw::{Dctcp, Fast};
     let law = format!("{:?}", config.window_law).to_lowercase();
     if config.variant != Variant::Linux {
         return require(
-            matches!(config.window_law, Aimd | Fast | Python | Vegas),
+            !config.window_law.is_of_linux(),
             "window_law",
             law,
             "only the variant \"linux\" has it",
