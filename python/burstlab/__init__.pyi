@@ -2,7 +2,7 @@
 
 from burstlab import statistics as statistics
 from burstlab._core import __version__ as __version__
-from burstlab._core import schema as schema
+from burstlab.documents.schema import schema as schema
 from burstlab.errors import ControlError as ControlError
 from burstlab.errors import EngineError as EngineError
 from burstlab.errors import InputError as InputError

@@ -28,7 +28,6 @@ __all__ = [
     "quantity",
     "replay",
     "resolve",
-    "schema",
     "seconds",
     "shape",
     "simulate",
@@ -276,9 +275,6 @@ class LinuxSender:
         """Take what left: number, whether it was sent before, whether it pushes."""
     def state(self) -> dict[str, int | None]:
         """Return window, counts and times (us); ``min_rtt`` is None before a measurement."""
-
-def schema() -> str:
-    """Return the JSON schema of a scenario."""
 
 def replay(case_json: str, trace: str) -> str:
     """Play a recorded connection of Linux to a sender; answers how that went, as JSON."""

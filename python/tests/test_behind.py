@@ -77,7 +77,7 @@ def test_calls_that_wait_are_dropped():
 
 def test_rows_are_written_by_another_thread_than_the_one_of_the_engine(tmp_path, monkeypatch):
     took, wrote = set(), set()
-    take, write = Part.rows, Part._write
+    take, write = Part.rows, Part._write  # pyright: ignore[reportPrivateUsage]
 
     def taken(part, name, columns):
         took.add(threading.get_ident())

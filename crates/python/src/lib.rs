@@ -42,7 +42,7 @@ mod _core {
     use super::runs::{check_checkpoint, shape, simulate, simulate_kept, simulate_several};
     #[pymodule_export]
     use super::scenarios::{
-        ReadScenario, batches, needs, quantity, resolve, schema, seconds, warnings,
+        ReadScenario, batches, needs, quantity, resolve, seconds, warnings,
     };
 
     use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! Scenarios: read, resolved and described; nothing here runs.
 
-use burstlab_sim::scenario::{self, Resolved, Scenario, schema_json};
+use burstlab_sim::scenario::{self, Resolved, Scenario};
 use burstlab_sim::{Monitor, Needs, sequence};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
@@ -88,12 +88,6 @@ pub(crate) fn runnable(given: &Given, monitor: Option<&RunMonitor>) -> PyResult<
     let resolved = resolved(given, monitor)?;
     live::refuse(&resolved).map_err(refuse)?;
     Ok(resolved)
-}
-
-/// The JSON schema of a scenario.
-#[pyfunction]
-pub(crate) fn schema() -> PyResult<String> {
-    to_json(&schema_json())
 }
 
 /// Checks a scenario and returns it with every field that it uses; other Python threads go on

@@ -133,7 +133,7 @@ def _span(time_s: float) -> str:
 
 def schema() -> int:
     """Print the JSON schema of a scenario, for editors and other tools."""
-    from burstlab import _core
+    from burstlab.documents.schema import schema as text
 
-    print(_core.schema())
+    print(text(), end="")
     return 0
