@@ -21,6 +21,7 @@ class Summary(TypedDict):
     warnings: list[str]
     counters: Counters
     events_per_packet: float
+    speed: SpeedSummary
     packets_per_burst: float
     flows: list[FlowSummary]
     network: NotRequired[NetworkSummary]
@@ -84,6 +85,17 @@ class Counters(TypedDict):
     batch_bytes_in_flight: int
     events: int
     core_events: int
+    packets_one_by_one: int
+
+
+class SpeedSummary(TypedDict):
+    """A run is fast where hosts take packets together, and ahead of the clock.
+
+    This says how often they did not, and because of which fields they could not.
+    """
+
+    one_by_one: float
+    because: list[str]
 
 
 class FlowSummary(TypedDict):

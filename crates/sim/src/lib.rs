@@ -26,8 +26,8 @@ pub use measure::{
     DemandSummary, DepartedSummary, FlowSummary, HopSummary, LinkBursts, LinkClass, LinkSummary,
     LostBurst, MeasuredSlots, NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary,
     Piece, PortSummary, Progress, Reductions, Resolutions, RouteSummary, RunBytes, SizeSummary,
-    SlotSummary, SlowdownSummary, StackSummary, Summary, SurgerySummary, SwitchSummary, Table,
-    Trace, WlanSummary, WlanWay, summary_schema,
+    SlotSummary, SlowdownSummary, SpeedSummary, StackSummary, Summary, SurgerySummary,
+    SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use parting::{Branches, NoBranch, Price, Prices};

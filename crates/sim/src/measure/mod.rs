@@ -19,10 +19,12 @@ mod network;
 mod occupancy;
 mod ops;
 mod ordered;
+mod packet_rows;
 mod packets;
 mod rates;
 mod recorder;
 mod schema;
+mod speed;
 mod summary;
 mod surgery;
 mod windows;
@@ -44,11 +46,13 @@ pub use mesh_summary::{
 pub(crate) use network::{Ended, Extent, NetworkTally, Sort};
 pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
-pub(crate) use packets::{NO_ROW, PacketCause, SentRow, row_behind, row_goes_on};
+pub(crate) use packet_rows::{PacketCause, SentRow};
+pub(crate) use packets::{NO_ROW, row_behind, row_goes_on};
 pub(crate) use rates::{RateEvent, RateRow};
 pub use recorder::Trace;
 pub(crate) use recorder::{HopRow, Recorder, Step, StepRow};
 pub use schema::summary_schema;
+pub use speed::SpeedSummary;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
     StackSummary, Summary,

@@ -103,7 +103,7 @@ impl World {
             .ahead_if(ahead.is_allowed());
         let context = Context::new(queue, recorder, notices, surgery, ahead);
         let mut world = Self {
-            endpoints: Endpoints { active: hosts.flows.len() + endless },
+            endpoints: Endpoints { active: hosts.flows.len() + endless, one_by_one: 0 },
             transit: Transit { context, hosts, access, core },
             course: Course::new(&scenario.run),
             looks: Looks::new(scenario),

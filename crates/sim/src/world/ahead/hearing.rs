@@ -193,7 +193,7 @@ pub(super) fn record(
 }
 
 /// A sender in a slot lets a segment go at an instant, whose number, size and window are these:
-/// adds its row to the trace, and returns that. The threshold is told later.
+/// adds its row to the trace, and returns that. The threshold is reported later.
 pub(super) fn record_sent(
     (at, slot): (Time, u32),
     flow: u32,

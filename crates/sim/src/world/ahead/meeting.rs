@@ -2,9 +2,9 @@
 //!
 //! Packets of several flows meet on such a link, and it needs them in the order of time. All
 //! packets for its hosts come over the link of the other direction, in that order. So the hosts
-//! take these packets in turn ahead of the clock, as long as no host sends by itself: when a timer runs out or
-//! its application writes. Before the bound none does. A timer that is set lowers the bound. To
-//! raise it, all hosts are looked at, once for several packets.
+//! take these packets in turn ahead of the clock, as long as no host sends by itself. A host does
+//! so when a timer runs out or its application writes. Before the bound none does. A timer that is
+//! set lowers the bound. To raise it, all hosts are looked at, once for several packets.
 
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};

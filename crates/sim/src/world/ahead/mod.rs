@@ -9,6 +9,7 @@ mod hearing;
 mod host;
 mod last_burst;
 mod meeting;
+mod obstacles;
 pub(in crate::world) mod policy;
 mod receiving;
 mod runs;

@@ -87,7 +87,8 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::meeting::Meeting;
-use super::traced::{keeps_to_the_clock, records_bursts_early};
+use super::obstacles::obstacles;
+use super::traced::records_bursts_early;
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
@@ -110,6 +111,10 @@ pub(crate) struct Lookahead {
     /// Not stored: the scenario decides it.
     #[serde(skip)]
     standing: Standing,
+    /// The fields because of which nothing may be ahead of the clock. Not stored: the scenario and
+    /// the trace decide them.
+    #[serde(skip)]
+    obstacles: Vec<&'static str>,
 }
 
 /// Facts that hold throughout a run.
@@ -178,25 +183,12 @@ impl Lookahead {
     pub(crate) fn new(resolved: &Resolved, trace: Trace, listed: Listed) -> Self {
         let scenario = &resolved.scenario;
         let run = &scenario.run;
-        let drawn = run.tie_break == TieBreak::Random;
-        let loses = resolved.link_loss.iter().any(Option::is_some);
-        let meets = scenario.access.shared;
-        let in_turn = scenario.kind().is_path()
-            && scenario.demand.is_empty()
-            && scenario.traffic.is_empty()
-            && !(listed.event_driven || listed.both_ways || listed.in_band)
-            && !resolved.listens();
-        let alone = (!meets || in_turn) && !loses;
-        let stays = resolved.needs_classes() || resolved.needs_stacks();
-        let goes_back = run.bursts.is_none() || !stays;
-        let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
+        let others = listed.event_driven || listed.both_ways || listed.in_band;
+        let obstacles = obstacles(resolved, trace, others);
         let kept = if run.bursts.is_some() { Time::ZERO } else { Time::MAX };
         let mut ahead = Self {
-            allowed: !keeps_to_the_clock(resolved, trace)
-                && !drawn
-                && alone
-                && goes_back
-                && !outside,
+            allowed: obstacles.is_empty(),
+            obstacles,
             phase: Time::ZERO,
             kept,
             safe: Time::ZERO,
@@ -204,7 +196,7 @@ impl Lookahead {
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
-                meets,
+                meets: scenario.access.shared,
                 bursts_by_the_clock: trace.bursts && !records_bursts_early(resolved),
                 spaces_acks: resolved.ack_spacing.is_some(),
                 ..Standing::default()
@@ -248,11 +240,17 @@ impl Lookahead {
     /// Takes what is not stored from that of the same scenario.
     pub(crate) fn adopt(&mut self, fresh: &Self) {
         self.standing = fresh.standing;
+        self.obstacles.clone_from(&fresh.obstacles);
     }
 
     /// Whether anything may be ahead of the clock.
     pub(crate) fn is_allowed(&self) -> bool {
         self.allowed
+    }
+
+    /// The fields because of which nothing may be.
+    pub(crate) fn obstacles(&self) -> &[&'static str] {
+        &self.obstacles
     }
 
     /// Whether anything may be now.
@@ -300,7 +298,7 @@ impl Lookahead {
     #[inline(always)]
     fn hosts(&self, rules: &HostRules, message: NextMessage<'_>) -> Time {
         match rules.loss_notice_delay {
-            _ if rules.event_driven => Time::ZERO,
+            _ if rules.are_by_the_clock() => Time::ZERO,
             None => self.safe,
             Some(after) => self.safe.min(message.next(after).before()),
         }
@@ -324,7 +322,7 @@ impl Lookahead {
     /// Up to when data may be received that come in order.
     #[inline(always)]
     pub(crate) fn data(&self, flow: &impl Ends) -> Time {
-        let calm = !flow.misses() && !flow.is_done() && !flow.rules().event_driven;
+        let calm = !flow.misses() && !flow.is_done() && !flow.rules().are_by_the_clock();
         if calm { self.safe } else { Time::ZERO }
     }
 
@@ -406,8 +404,8 @@ pub(crate) trait Ends {
 /// Facts of the hosts of all flows of one entry of the scenario.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostRules {
-    /// Whether they are never ahead of the clock (10).
-    event_driven: bool,
+    /// The field because of which they are never ahead of the clock (10).
+    because: Option<&'static str>,
     /// Whether packets of another flow are on their links, those of the other direction.
     both_ways: bool,
     /// Whether messages are on the sender's link, among its ACKs.
@@ -421,7 +419,7 @@ impl HostRules {
     /// Those of hosts with this configuration.
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            event_driven: !config.send_jitter.is_zero(),
+            because: (!config.send_jitter.is_zero()).then_some("tcp.send_jitter"),
             both_ways: false,
             in_band: false,
             loss_notice_delay: None,
@@ -432,27 +430,34 @@ impl HostRules {
     pub(crate) fn listening(mut self, resolved: &Resolved, listens: Listens) -> Self {
         if listens.at_all() {
             let ahead = loss_notice_delay(resolved, listens);
-            self.event_driven |= ahead.is_none();
+            self = self.by_the_clock_if(ahead.is_none(), "tcp.detector");
             self.in_band = hears_in_band(resolved, listens);
             self.loss_notice_delay = ahead.filter(|_| listens.dropped.is_some());
         }
         self
     }
 
-    /// The same, but never ahead of the clock if something else `comes` to the hosts.
-    pub(crate) fn by_the_clock_if(mut self, comes: bool) -> Self {
-        self.event_driven |= comes;
+    /// The same, but never ahead of the clock if something else `comes` to the hosts, because of
+    /// this field.
+    pub(crate) fn by_the_clock_if(mut self, comes: bool, field: &'static str) -> Self {
+        self.because = self.because.or(comes.then_some(field));
         self
     }
 
+    /// The field because of which the hosts are never ahead of the clock.
+    pub(crate) fn because(&self) -> Option<&'static str> {
+        self.because
+    }
+
     /// Whether the hosts are never ahead of the clock.
+    #[inline(always)]
     pub(crate) fn are_by_the_clock(&self) -> bool {
-        self.event_driven
+        self.because.is_some()
     }
 
     /// The same of a connection that has data in both directions (10).
     pub(crate) fn of_both_ways(self) -> Self {
-        Self { event_driven: true, both_ways: true, ..self }
+        Self { both_ways: true, ..self.by_the_clock_if(true, "reverse") }
     }
 
     /// Whether packets of another flow are on their links, those of the other direction.

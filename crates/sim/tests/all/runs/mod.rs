@@ -8,7 +8,7 @@ pub(crate) mod stored;
 use std::collections::BTreeMap;
 
 use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError};
-use burstlab_sim::{BurstSummary, Monitor, Output, Simulation, Summary, Trace};
+use burstlab_sim::{BurstSummary, Monitor, Output, Simulation, SpeedSummary, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -67,6 +67,8 @@ pub(crate) fn summary(scenario: &Value, seed: u64) -> Summary {
 pub(crate) fn numbers(mut summary: Summary) -> Summary {
     (summary.counters.events, summary.counters.core_events) = (0, 0);
     summary.events_per_packet = 0.0;
+    summary.counters.packets_one_by_one = 0;
+    summary.speed = SpeedSummary::default();
     summary
 }
 

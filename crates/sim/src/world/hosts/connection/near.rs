@@ -117,7 +117,7 @@ impl Near {
     }
 
     /// When it sends next though nothing comes: at a timer, or as its application starts or writes.
-    /// What was due before `now` has happened.
+    /// All that was due before `now` has happened.
     pub(in crate::world::hosts) fn sends_by_itself(&self, now: Time) -> Option<Time> {
         let starts = Some(self.start).filter(|&at| at >= now);
         let timers = [self.sender.poll_timeout(), self.sender.poll_release()];
