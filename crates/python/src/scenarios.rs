@@ -64,7 +64,7 @@ fn read(text: &str, watch: &Monitor) -> PyResult<Left<Resolved>> {
     resolved.map_err(refuse)
 }
 
-/// The resolved scenario. With a monitor it is that of a run: what needs more memory than the
+/// The resolved scenario. With a monitor it is that of a run: a run that needs more memory than the
 /// monitor allows is refused, and so is a run that was cancelled.
 pub(crate) fn resolved(given: &Given, monitor: Option<&RunMonitor>) -> PyResult<Left<Resolved>> {
     let watch = watch_of(monitor);

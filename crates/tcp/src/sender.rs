@@ -396,9 +396,9 @@ impl Sender {
     }
 
     /// When [`on_timeout`](Self::on_timeout) lets new segments go because of pacing, and does
-    /// nothing else: no other timer runs out by then, nothing is being repaired, probed or reported,
-    /// and no class of Python listens or decides. `None`: pacing holds nothing back, or more may
-    /// happen.
+    /// nothing else: no other timer runs out by then, nothing is being repaired, probed or
+    /// reported, and no class of Python listens or decides. `None`: pacing holds nothing back, or
+    /// more may happen.
     #[inline]
     #[must_use]
     pub fn paced_alone(&self) -> Option<Time> {

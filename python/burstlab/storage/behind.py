@@ -34,7 +34,7 @@ class Behind:
         Raises
         ------
         BaseException
-            What an earlier call has raised; no call is made after it.
+            The error that an earlier call has raised; no call is made after it.
         """
         self._check()
         if self._thread is None:
@@ -49,7 +49,7 @@ class Behind:
         Raises
         ------
         BaseException
-            What the first call that failed has raised.
+            The error that the first failed call has raised.
         """
         self._close()
         self._check()

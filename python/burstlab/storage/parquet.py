@@ -172,7 +172,7 @@ def write_table(
 class Part:
     """The tables of one replication, written by a thread while it runs.
 
-    What cannot be written is raised with the next rows, or once all are there. The files lie hidden
+    An error of writing is raised with the next rows, or once all are there. The files lie hidden
     in the directory of the result, until `assemble` puts them together.
 
     Parameters

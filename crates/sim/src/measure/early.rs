@@ -11,7 +11,7 @@ use burstlab_units::Time;
 
 use super::chunks::{Chunks, NAMES};
 use super::columns::Rows;
-use super::packets::{PacketTable, SackTable};
+use super::packet_rows::{PacketTable, SackTable};
 
 /// Rows wait in groups of at least so many.
 const LEAST: usize = 1 << 12;

@@ -13,7 +13,7 @@ impl Transit {
         let Self { access, core, context, hosts } = self;
         let id = hosts.flows[packet.flow as usize].id;
         let share = access.pacing.utilization();
-        // An ACK lands at the end of its slot, which is under way: what is known counts.
+        // An ACK lands at the end of its slot, which has begun: the load that is known counts.
         let held = share.is_none_or(|share| core.is_loaded(context.now, packet.flow, share));
         access.pacing.comes((now, packet), (id, held), context)
     }

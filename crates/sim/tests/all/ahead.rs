@@ -46,7 +46,10 @@ pub(crate) fn any_spells() -> impl Strategy<Value = Value> {
 /// The fibres of a path, and what its core nodes do: bursts pass whole, or packets are stored, at
 /// a rate at which packets wait for one another or take no whole number of picoseconds.
 pub(crate) fn any_core() -> impl Strategy<Value = (Value, Value)> {
-    let network = |rate: &str, nodes: u32| json!({"link_delay": "3 ms", "link_rate": rate, "core_nodes": nodes});
+    let network = |link_rate: &str, nodes: u32| {
+        let delay = "3 ms";
+        json!({"link_delay": delay, "link_rate": link_rate, "core_nodes": nodes})
+    };
     prop_oneof![
         2 => Just((json!({"link_delay": "3 ms"}), json!({}))),
         1 => (prop_oneof![Just("10 Gb/s"), Just("20 Mb/s"), Just("622.08 Mb/s")], 1u32..4).prop_map(
@@ -532,7 +535,7 @@ fn a_run_that_ends_with_a_burst_is_ahead_of_the_clock() {
 }
 
 /// Nodes that store and forward each packet: hardly one is an event, from the beginning and after a
-/// warm-up, when packets of bursts are on their way.
+/// warm-up, when packets of bursts are in transit.
 #[test]
 fn packets_that_are_stored_and_forwarded_are_no_events() {
     for (warmup, timer, acks) in

@@ -309,7 +309,10 @@ fn senders_hear_of_bursts_that_nodes_pass_whole_and_packet_by_packet() {
     // Nothing is lost, and nothing is on the way at the end: each burst has a notice of each edge.
     for forwarding in ["cut-through", "store-and-forward"] {
         for (mode, each) in [("ingress", 1), ("egress", 1), ("both", 2)] {
-            for edge in [json!({"timer": "5 ms"}), json!({"assembly": "size", "size": "3 KB"})] {
+            for edge in [
+                json!({"assembly": "timer", "timer": "5 ms"}),
+                json!({"assembly": "size", "size": "3 KB"}),
+            ] {
                 let scenario = json!({
                     "core": {"forwarding": forwarding},
                     "edge": edge,

@@ -133,8 +133,9 @@ impl Entering {
     }
 }
 
-/// Moves the packets that enter before `until` out of `coming` to `payload`, where those that follow
-/// one another may join; returns how many bytes they are, and when the first of the others enters.
+/// Moves the packets that enter before `until` out of `coming` to `payload`, where those that
+/// follow one another may join; returns how many bytes they are, and when the first of the others
+/// enters.
 pub(super) fn take<P: Parcel>(
     coming: &mut Pending<P>,
     (payload, joins): (&mut Vec<Train<P>>, bool),

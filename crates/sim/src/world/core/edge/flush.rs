@@ -84,21 +84,21 @@ impl Edges {
     /// Packets that are bursts of their own set out: those in step at once, the others packet by
     /// packet.
     fn pass(&mut self, queue: usize, due: &mut Due, out: &mut Beyond<'_>) {
-        let Queue { way, ends: (from, _), class, .. } = self.queues[queue];
-        let way = way as usize;
+        let Queue { way: path, ends: (from, _), class, .. } = self.queues[queue];
+        let path = path as usize;
         if due.data.is_empty() {
-            let (of, trains) = ((way, BurstKind::Ack, class), &mut due.acks);
+            let (of, trains) = ((path, BurstKind::Ack, class), &mut due.acks);
             let taken = out.take_in_step(of, from, trains, |landing| &mut landing.acks);
             self.count(from, taken);
         } else if due.acks.is_empty() {
-            let (of, trains) = ((way, BurstKind::Data, class), &mut due.data);
+            let (of, trains) = ((path, BurstKind::Data, class), &mut due.data);
             let taken = out.take_in_step(of, from, trains, |landing| &mut landing.data);
             self.count(from, taken);
         }
         due.sort();
         while let Some((at, packet)) = due.next() {
             // It may be ahead of the clock.
-            match out.take_alone(at, (way, from, class), packet) {
+            match out.take_alone(at, (path, from, class), packet) {
                 None => {
                     self.count(from, 1);
                 }

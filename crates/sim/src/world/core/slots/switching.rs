@@ -25,7 +25,9 @@ impl SlotNetwork {
         }
         let mut arrived = std::mem::take(&mut self.arrived);
         let next = self.arrive(node, slot, &mut arrived, landed);
-        let first = self.came_first(&arrived);
+        // Where fibres take turns and slots come over several: the fibre of the first of them.
+        let take_turns = self.fixed.rules.order == Order::Rotating && arrived.len() > 1;
+        let first = take_turns.then(|| self.came_over(arrived[0]));
         let mut meet = false;
         for cell in arrived.drain(..) {
             let InFlight { pair, hop, .. } = *self.cells.get(cell);
@@ -130,12 +132,6 @@ impl SlotNetwork {
         self.pairs[flying.pair as usize].route[flying.hop as usize - 1]
     }
 
-    /// Where fibres take turns and slots come over several: the fibre of the first of them.
-    fn came_first(&self, arrived: &[CellSlot]) -> Option<u32> {
-        let take_turns = self.fixed.rules.order == Order::Rotating && arrived.len() > 1;
-        take_turns.then(|| self.came_over(arrived[0]))
-    }
-
     /// A cell waits at `node`, whose buffer may mark its packets.
     fn marks(&mut self, node: u32, slot: u64, cell: CellSlot) {
         if self.markers.are_none() {
@@ -191,25 +187,19 @@ impl SlotNetwork {
         }
         let mut ready = std::mem::take(&mut self.ready);
         let pairs = &self.nodes[node as usize].pairs;
-        ready.extend(pairs.iter().copied().filter(|&pair| self.may_send(pair, slot)));
+        ready
+            .extend(pairs.iter().copied().filter(|&pair| self.pairs[pair as usize].may_send(slot)));
         while let Some(place) = self.first_of(node, slot, &ready) {
             let pair = ready[place];
             if !self.sends_one(node, pair, slot, context) {
                 // Its output is taken, for all that leave by it.
                 let output = self.pairs[pair as usize].route[0];
                 ready.retain(|&other| self.pairs[other as usize].route[0] != output);
-            } else if !self.may_send(pair, slot) {
+            } else if !self.pairs[pair as usize].may_send(slot) {
                 ready.swap_remove(place);
             }
         }
         self.ready = ready;
-    }
-
-    /// Whether the buffer `number` has something to send in a slot, if its output is free.
-    #[inline]
-    fn may_send(&self, number: u32, slot: u64) -> bool {
-        let pair = &self.pairs[number as usize];
-        pair.pacer.due() <= slot && !pair.buffer.is_empty()
     }
 
     /// The place among the buffers that are `ready` of the one whose first packet came first. Of
@@ -242,7 +232,7 @@ impl SlotNetwork {
     #[inline]
     fn sends_one(&mut self, node: u32, number: u32, slot: u64, context: &mut Context) -> bool {
         let pair = &mut self.pairs[number as usize];
-        if pair.pacer.due() > slot || pair.buffer.is_empty() {
+        if !pair.may_send(slot) {
             return false;
         }
         let fibre = &mut self.fibres[pair.route[0] as usize];

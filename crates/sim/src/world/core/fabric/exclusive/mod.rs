@@ -35,7 +35,7 @@ use crate::world::train::Train;
 /// The exclusive paths of a path network: that of its data, and that of its ACKs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Exclusive {
-    ways: Vec<Way>,
+    paths: Vec<Way>,
 }
 
 /// A packet that reaches the egress by itself, and whether it is the last of its burst.
@@ -111,14 +111,14 @@ impl Exclusive {
         };
         let there = way(0, last, edge.offset, edge.spacing);
         let back = way(last, 0, edge.ack.offset, Span::ZERO);
-        Self { ways: vec![there, back] }
+        Self { paths: vec![there, back] }
     }
 
     /// Up to when bursts on a path may land ahead of the clock: all that crossed before have
     /// landed.
     #[inline]
     fn lands_until(&self, way: usize, ahead: &Lookahead) -> Time {
-        if self.ways[way].is_clear() { ahead.landing(way) } else { Time::ZERO }
+        if self.paths[way].is_clear() { ahead.landing(way) } else { Time::ZERO }
     }
 
     /// A closed burst crosses its way ahead of the clock, unless it is `lost` or lands too late;
@@ -137,7 +137,7 @@ impl Exclusive {
         }
         let burst = (plan.rules.counter(closed.ends.0), label);
         let operated = scope.context.surgery.changes(burst, lost);
-        let (way, ahead) = (&mut self.ways[number], &scope.context.ahead);
+        let (way, ahead) = (&mut self.paths[number], &scope.context.ahead);
         let stores = way.forwarding == Forwarding::StoreAndForward;
         let outlasts = match stores {
             false => outlasts_any(closed.payload, flows, ahead),
@@ -186,7 +186,7 @@ impl Exclusive {
         let late = scope.late(slot);
         let burst = scope.common.bursts.get_mut(slot);
         let number = scope.common.plan.way((burst.from, burst.to));
-        let way = &mut self.ways[number];
+        let way = &mut self.paths[number];
         let hops = way.fibres.len();
         burst.route.clear();
         burst.route.extend_from_slice(&way.fibres);
@@ -218,7 +218,7 @@ impl Exclusive {
             scope.context.queue.push(at, Rank::Arrival, event);
         }
         scope.tell(slot, &passage);
-        let way = &self.ways[number];
+        let way = &self.paths[number];
         if way.forwarding == Forwarding::StoreAndForward && node.is_none() && late.is_zero() {
             // Its packets are on the path by themselves. The notices above name them.
             scope.common.bursts.get_mut(slot).payload.clear();
@@ -229,7 +229,7 @@ impl Exclusive {
             (Some(at), None) => {
                 let at = at + late;
                 scope.common.bursts.get_mut(slot).lands = at;
-                let way = &mut self.ways[number];
+                let way = &mut self.paths[number];
                 if way.forwarding == Forwarding::CutThrough || !late.is_zero() {
                     way.flying.push_back(slot);
                     scope.context.queue.push(at, Rank::Arrival, BurstEvent::Landed.of(slot));
@@ -262,9 +262,9 @@ impl Exclusive {
         {
             return Some(lost);
         }
-        let crossed = self.ways[number].crosses(at, size);
+        let crossed = self.paths[number].crosses(at, size);
         let of = (burst.1, kind, class);
-        self.ways[number].record_alone((packet.row(), size), of, at, &crossed, scope.context);
+        self.paths[number].record_alone((packet.row(), size), of, at, &crossed, scope.context);
         let lands = crossed.lands;
         if kind == BurstKind::Data {
             flows.carried(packet.flow(), 1);
@@ -277,7 +277,7 @@ impl Exclusive {
             account.sent_alone(kind, size);
             let event = BurstEvent::Stored.of(number as u32);
             let stored = Stored { slot: NO_SLOT, packet, last: true, closed: at };
-            self.ways[number].lane.push(&mut scope.context.queue, lands, event, stored);
+            self.paths[number].lane.push(&mut scope.context.queue, lands, event, stored);
         }
         None
     }
@@ -288,7 +288,7 @@ impl Exclusive {
     pub(crate) fn landed(&mut self, slot: u32, scope: &mut Scope) {
         let burst = scope.common.bursts.get(slot);
         let way = scope.common.plan.way((burst.from, burst.to));
-        let flying = &mut self.ways[way].flying;
+        let flying = &mut self.paths[way].flying;
         if let Some(place) = flying.iter().position(|&other| other == slot) {
             flying.remove(place);
         }
@@ -297,13 +297,13 @@ impl Exclusive {
         if operated || scope.common.plan.rules.batched || until == Time::ZERO {
             return;
         }
-        while let Some(&slot) = self.ways[way].flying.front() {
+        while let Some(&slot) = self.paths[way].flying.front() {
             let burst = scope.common.bursts.get(slot);
             let (lands, flows) = (burst.lands, &scope.common.flows);
             if !outlasts_any(&burst.payload, flows, &scope.context.ahead) || lands > until {
                 break;
             }
-            self.ways[way].flying.pop_front();
+            self.paths[way].flying.pop_front();
             scope.ended((lands, slot), None);
             let Payload { data, acks, .. } = &mut scope.common.bursts.get_mut(slot).payload;
             scope.common.effects.landing.add_burst(lands, data, acks);
@@ -313,9 +313,9 @@ impl Exclusive {
 
     /// Adds the packets that cross by themselves.
     pub(super) fn under_way(&self, found: &mut UnderWay) {
-        let packets = self.ways.iter().flat_map(Way::packets);
+        let packets = self.paths.iter().flat_map(Way::packets);
         packets.for_each(|(packet, closed)| found.alone(packet, closed));
-        self.ways.iter().for_each(|way| found.early_of.extend(way.flows_closed_after(found.at)));
+        self.paths.iter().for_each(|way| found.early_of.extend(way.flows_closed_after(found.at)));
     }
 }
 
@@ -369,7 +369,7 @@ impl Way {
     }
 
     /// The row of a burst with this label, of this kind and class, that is opened, closed, and
-    /// crosses the path; what it carries is left out.
+    /// crosses the path; its load is left out.
     fn row(
         &self,
         (number, kind, class): (u64, BurstKind, u32),

@@ -88,18 +88,18 @@ fn back_in_order<P: Parcel>(
 }
 
 impl Exclusive {
-    /// Packets that are bursts of their own cross a way ahead of the clock, as far as they are in
+    /// Packets that are bursts of their own cross a path ahead of the clock, as far as they are in
     /// step, none of them is lost and all land in time; the others are left. `labelled`: the label
     /// before theirs. Returns how many these are.
     pub(crate) fn offer_in_step<P: Parcel>(
         &mut self,
-        (way, kind, class): (usize, BurstKind, u32),
+        (path, kind, class): (usize, BurstKind, u32),
         labelled: Named,
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
         let Common { plan, flows, account, fates, .. } = &mut *scope.common;
-        let until = self.lands_until(way, &scope.context.ahead);
+        let until = self.lands_until(path, &scope.context.ahead);
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
             || plan.scenario.access.shared
@@ -116,7 +116,7 @@ impl Exclusive {
             if !rest[..active].iter().all(|coming| outlasts(&coming.train, flows, ahead)) {
                 break;
             }
-            let (way, known) = (&mut self.ways[way], landed.all.len());
+            let (way, known) = (&mut self.paths[path], landed.all.len());
             let passed = way.pass_periods(&rest[..active], (periods, gap), until, landed);
             let Some(periods) = passed else { break };
             let recorder = &scope.context.recorder;

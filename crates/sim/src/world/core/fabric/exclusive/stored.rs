@@ -96,7 +96,7 @@ impl Exclusive {
         spaced: &[u64],
         scope: &mut Scope,
     ) -> Passage {
-        let (way, burst) = (&mut self.ways[number], scope.common.bursts.get_mut(slot));
+        let (way, burst) = (&mut self.paths[number], scope.common.bursts.get_mut(slot));
         let event = BurstEvent::Stored.of(number as u32);
         let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
         let scheduled_loss = burst.scheduled_loss.is_some();
@@ -128,14 +128,14 @@ impl Exclusive {
 
     /// The next packet that was stored and forwarded is at its egress.
     pub(crate) fn unload(&mut self, now: Time, number: u32, scope: &mut Scope) {
-        let way = number as usize;
-        let until = scope.context.ahead.landing(way);
-        if until > Time::ZERO && self.unload_those_behind((way, until), scope) {
+        let path = number as usize;
+        let until = scope.context.ahead.landing(path);
+        if until > Time::ZERO && self.unload_those_behind((path, until), scope) {
             return;
         }
         let event = BurstEvent::Stored.of(number);
         let Stored { slot, packet, last, .. } =
-            self.ways[way].lane.pop(&mut scope.context.queue, event);
+            self.paths[path].lane.pop(&mut scope.context.queue, event);
         if slot == NO_SLOT {
             scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
         } else if last {
@@ -147,14 +147,14 @@ impl Exclusive {
 
     /// The packet in front is there: it lands, and ahead of the clock those behind it, up to the
     /// first that may not. Returns whether any does.
-    fn unload_those_behind(&mut self, (way, until): (usize, Time), scope: &mut Scope) -> bool {
+    fn unload_those_behind(&mut self, (path, until): (usize, Time), scope: &mut Scope) -> bool {
         let (operated, mut landed) = (!scope.context.surgery.is_empty(), 0);
-        while let Some((at, &Stored { slot, packet, last, .. })) = self.ways[way].lane.front()
+        while let Some((at, &Stored { slot, packet, last, .. })) = self.paths[path].lane.front()
             && at <= until
             && !(operated && slot != NO_SLOT)
             && outlasts_packet(&packet, &scope.common.flows, &scope.context.ahead)
         {
-            self.ways[way].lane.take();
+            self.paths[path].lane.take();
             landed += 1;
             // With data in both directions packets of the other one may come between two.
             let in_turn = slot != NO_SLOT || scope.common.plan.scenario.access.shared;
@@ -168,8 +168,8 @@ impl Exclusive {
         }
         if landed > 0 {
             scope.context.work += landed;
-            let event = BurstEvent::Stored.of(way as u32);
-            self.ways[way].lane.announce(&mut scope.context.queue, event);
+            let event = BurstEvent::Stored.of(path as u32);
+            self.paths[path].lane.announce(&mut scope.context.queue, event);
         }
         landed > 0
     }
