@@ -301,8 +301,10 @@ impl Unacked {
 
 #[cfg(test)]
 mod tests {
-    use burstlab_tcp::{SackBlocks, SegmentFlags};
+    use burstlab_tcp::{SackBlocks, SegmentFlags, Transmission};
+    use burstlab_units::Bytes;
 
+    use super::super::columns::Column;
     use super::*;
 
     fn data(seq: u64) -> Transmission {
