@@ -311,7 +311,7 @@ fn senders_hear_of_bursts_that_nodes_pass_whole_and_packet_by_packet() {
         for (mode, each) in [("ingress", 1), ("egress", 1), ("both", 2)] {
             for edge in [
                 json!({"assembly": "timer", "timer": "5 ms"}),
-                json!({"assembly": "size", "size": "3 KB"}),
+                json!({"assembly": "hybrid", "size": "3 KB", "timer": "5 ms"}),
             ] {
                 let scenario = json!({
                     "core": {"forwarding": forwarding},
