@@ -108,7 +108,7 @@ impl OpticalPath {
         let (mut all, mut longest) = (Span::ZERO, Span::ZERO);
         for (size, count) in packets {
             let each = line.at_most(size);
-            all = all + each.saturating_mul(u64::from(count));
+            all += each.saturating_mul(u64::from(count));
             longest = longest.max(each);
         }
         let mut last_bit = ready.max(*free_at) + all;
@@ -168,7 +168,7 @@ impl OpticalPath {
             if last_bit + self.chain.steady_delay(node)? + stored < *free_at {
                 return None;
             }
-            stored = stored + hold;
+            stored += hold;
         }
         Some(self.chain.steady_delay(self.hops())? + stored)
     }
@@ -188,7 +188,7 @@ impl OpticalPath {
         first.1 = last_bit;
         let mut stored = Span::ZERO;
         for (node, (_, free_at)) in (1..).zip(later) {
-            stored = stored + hold;
+            stored += hold;
             *free_at = chain.arrives(last_bit, node) + stored;
         }
     }

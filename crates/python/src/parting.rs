@@ -144,6 +144,7 @@ pub(crate) struct RunPrices {
 impl RunPrices {
     /// Runs a scenario to its end, and records its losses.
     #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
     fn new(
         py: Python<'_>,
         scenario: Given,

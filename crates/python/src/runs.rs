@@ -18,6 +18,7 @@ use crate::scenarios::{Given, resolved, runnable};
 
 /// The summary of a run that ends before its first event.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
 pub(crate) fn shape(py: Python<'_>, scenario: Given) -> PyResult<String> {
     let monitor = Monitor::default();
     py.detach(|| {
@@ -130,6 +131,7 @@ pub(crate) fn to_its_end(
 /// Runs `count` replications from number `first` on, one after the other and without tables, and
 /// returns their summaries as JSON texts. Other Python threads go on meanwhile.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
 pub(crate) fn simulate_several(
     py: Python<'_>,
     scenario: Given,
@@ -217,6 +219,7 @@ pub(crate) fn simulate_kept(
 
 /// Refuses a checkpoint that is not of this run.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
 pub(crate) fn check_checkpoint(
     py: Python<'_>,
     scenario: Given,

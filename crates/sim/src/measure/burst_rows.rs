@@ -112,7 +112,7 @@ pub(super) enum BurstRows {
     /// flight then.
     AsTheyCome(Chunks<BurstTable, Time>),
     /// As bursts end.
-    AsTheyEnd(Ordered<BurstTable>),
+    AsTheyEnd(Box<Ordered<BurstTable>>),
 }
 
 impl BurstRows {
@@ -136,7 +136,7 @@ impl BurstRows {
             Self::AsTheyEnd(ordered) => {
                 let lost = burst.lost.map(|(at, ..)| at);
                 let end = lost.or(burst.arrives).unwrap_or(Time::MAX);
-                let label = burst.number as u32 & (1 << 31) - 1;
+                let label = burst.number as u32 & ((1 << 31) - 1);
                 let place = u32::from(burst.kind == ACKS) << 31 | label;
                 ordered.add(end, place).push(burst);
             }

@@ -215,9 +215,9 @@ impl Recorder {
     }
 
     /// The same where rows of bursts are in the order in which bursts end, and may come earlier.
-    pub(crate) fn as_bursts_end_if(mut self, ordered: bool) -> Self {
+    pub(crate) fn in_order_of_ends_if(mut self, ordered: bool) -> Self {
         if let Some(bursts) = self.bursts.as_mut().filter(|_| ordered) {
-            **bursts = BurstRows::AsTheyEnd(Ordered::default());
+            **bursts = BurstRows::AsTheyEnd(Box::default());
         }
         self
     }

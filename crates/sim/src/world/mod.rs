@@ -99,7 +99,7 @@ impl World {
         let notices = Notices::of(scenario.edge.notice_size);
         let surgery = Surgery::new(scenario);
         let recorder = Recorder::new(trace)
-            .as_bursts_end_if(records_bursts_early(resolved))
+            .in_order_of_ends_if(records_bursts_early(resolved))
             .ahead_if(ahead.is_allowed());
         let context = Context::new(queue, recorder, notices, surgery, ahead);
         let mut world = Self {
