@@ -18,6 +18,7 @@ from burstlab.results import Result as Result
 from burstlab.results import read as read
 from burstlab.scenario import Access as Access
 from burstlab.scenario import AccessSide as AccessSide
+from burstlab.scenario import AckPacing as AckPacing
 from burstlab.scenario import Batches as Batches
 from burstlab.scenario import Bursts as Bursts
 from burstlab.scenario import Congestion as Congestion

@@ -10,7 +10,13 @@ from typing import Any
 
 
 def schema() -> str:
-    """Return the JSON schema of a scenario, for editors and other tools."""
+    """Return the JSON schema of a scenario, for editors and other tools.
+
+    Returns
+    -------
+    str
+        JSON, with a line a value.
+    """
     file = resources.files("burstlab").joinpath("data/scenario.schema.json")
     return file.read_text(encoding="utf-8")
 

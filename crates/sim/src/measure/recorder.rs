@@ -324,14 +324,26 @@ impl Recorder {
         }
     }
 
+    /// Something happens to each packet in these rows, one after the other, from an instant on.
+    #[cold]
+    fn each(
+        &mut self,
+        (row, count): TrainRows,
+        (at, gap): (Time, Span),
+        happens: fn(&mut Packets, u32, Time),
+    ) {
+        let Some(packets) = self.packets_with(row) else { return };
+        for number in 0..count {
+            happens(packets, row_behind(row, number), at + gap * u64::from(number));
+        }
+    }
+
     /// Packets in these rows reach the edge one after the other, from an instant on; their burst
     /// has a label later.
-    #[inline]
-    pub(crate) fn joined_all(&mut self, (row, count): TrainRows, (at, gap): (Time, Span)) {
-        if let Some(packets) = self.packets_with(row) {
-            for number in 0..count {
-                packets.joined(row_behind(row, number), at + gap * u64::from(number));
-            }
+    #[inline(always)]
+    pub(crate) fn joined_all(&mut self, rows: TrainRows, times: (Time, Span)) {
+        if self.traces_packets() {
+            self.each(rows, times, Packets::joined);
         }
     }
 
@@ -381,22 +393,18 @@ impl Recorder {
     }
 
     /// Packets in these rows leave it one after the other, from an instant on.
-    #[inline]
-    pub(crate) fn crossed_all(&mut self, (row, count): TrainRows, (at, gap): (Time, Span)) {
-        if let Some(packets) = self.packets_with(row) {
-            for number in 0..count {
-                packets.crossed(row_behind(row, number), at + gap * u64::from(number));
-            }
+    #[inline(always)]
+    pub(crate) fn crossed_all(&mut self, rows: TrainRows, times: (Time, Span)) {
+        if self.traces_packets() {
+            self.each(rows, times, Packets::crossed);
         }
     }
 
     /// Packets in these rows reach their host one after the other, from an instant on.
-    #[inline]
-    pub(crate) fn delivered_all(&mut self, (row, count): TrainRows, (at, gap): (Time, Span)) {
-        if let Some(packets) = self.packets_with(row) {
-            for number in 0..count {
-                packets.delivered(row_behind(row, number), at + gap * u64::from(number));
-            }
+    #[inline(always)]
+    pub(crate) fn delivered_all(&mut self, rows: TrainRows, times: (Time, Span)) {
+        if self.traces_packets() {
+            self.each(rows, times, Packets::delivered);
         }
     }
 
