@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".parquet"
 
 #: Chunks of tables that may wait to be written; the engine makes one more meanwhile.
-_WAITING = 2
+_WAITING = 1
 
 
 class writing:
