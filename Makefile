@@ -49,7 +49,8 @@ test-all: setup ## every test: also the quick reproductions, long runs, and what
 
 dist: $(VENV)/.deps ## the wheel of this machine and the sources, in dist
 	rm -rf dist
-	$(BIN)/maturin build --release --locked -q --compression-level 9 --out dist
+	$(BIN)/maturin build --release --locked -q --out dist
+	$(BIN)/python .ci/pack dist/*.whl
 	$(BIN)/maturin sdist -q --out dist
 	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
 

@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @cache
 def _homes() -> dict[str, str]:
     """Return the module of each name: a line is ``from MODULE import NAME as NAME``."""
+    from pathlib import Path
+
     lines = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
     return {line.split()[-1]: line.split()[1] for line in lines if line.startswith("from ")}
 

@@ -2,7 +2,7 @@
 
 from burstlab import statistics as statistics
 from burstlab._core import __version__ as __version__
-from burstlab._core import schema as schema
+from burstlab.documents.schema import schema as schema
 from burstlab.errors import ControlError as ControlError
 from burstlab.errors import EngineError as EngineError
 from burstlab.errors import InputError as InputError
@@ -18,6 +18,7 @@ from burstlab.results import Result as Result
 from burstlab.results import read as read
 from burstlab.scenario import Access as Access
 from burstlab.scenario import AccessSide as AccessSide
+from burstlab.scenario import AckPacing as AckPacing
 from burstlab.scenario import Batches as Batches
 from burstlab.scenario import Bursts as Bursts
 from burstlab.scenario import Congestion as Congestion

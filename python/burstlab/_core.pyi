@@ -19,6 +19,7 @@ __all__ = [
     "Output",
     "Prices",
     "Round",
+    "Scenario",
     "__version__",
     "batches",
     "check_checkpoint",
@@ -27,7 +28,6 @@ __all__ = [
     "quantity",
     "replay",
     "resolve",
-    "schema",
     "seconds",
     "shape",
     "simulate",
@@ -276,11 +276,21 @@ class LinuxSender:
     def state(self) -> dict[str, int | None]:
         """Return window, counts and times (us); ``min_rtt`` is None before a measurement."""
 
-def schema() -> str:
-    """Return the JSON schema of a scenario."""
-
 def replay(case_json: str, trace: str) -> str:
     """Play a recorded connection of Linux to a sender; answers how that went, as JSON."""
+
+@final
+class Scenario:
+    """A scenario that was read and resolved once, for its check, its stored form and its runs."""
+
+    def __new__(cls, scenario_json: str, monitor: Monitor | None = None) -> Scenario: ...
+    def document(self) -> str:
+        """Return the scenario with every field that it uses, as JSON."""
+    def dropped(self) -> list[str]:
+        """Return warnings of TCP parameters that no sender has, and which the document lacks."""
+
+#: A scenario as JSON text, or one that was read before.
+_Given: TypeAlias = str | Scenario
 
 @final
 class Branches:
@@ -295,8 +305,8 @@ class Branches:
         """Run one of them to its end; return it, and how far connections came, as JSON."""
 
 def part(
-    first_json: str,
-    other_json: str,
+    first: _Given,
+    other: _Given,
     random: tuple[int, int],
     monitor: Monitor,
     until_ps: int | None = None,
@@ -308,7 +318,7 @@ def part(
 class Prices:
     """The prices of the bursts that a run loses, which is run to its end first."""
 
-    def __new__(cls, scenario_json: str, random: tuple[int, int], monitor: Monitor) -> Prices: ...
+    def __new__(cls, scenario: _Given, random: tuple[int, int], monitor: Monitor) -> Prices: ...
     def lost(self) -> str:
         """Return the bursts with packets of connections that were lost, as JSON."""
     def reached(self) -> str:
@@ -327,18 +337,18 @@ def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
     """Check a scenario and fill in every default; the interpreter is free meanwhile."""
 
 def needs(
-    scenario_json: str, monitor: Monitor | None = None
+    scenario: _Given, monitor: Monitor | None = None
 ) -> tuple[float, float, list[str], float]:
     """Return what a run needs: its bytes, those of all numbers, what is to be said, its events."""
 
-def warnings(scenario_json: str) -> list[str]:
+def warnings(scenario: _Given) -> list[str]:
     """Return what a scenario says that is allowed but probably not meant."""
 
-def shape(scenario_json: str) -> str:
+def shape(scenario: _Given) -> str:
     """Return the summary of a run that ends before its first event, as JSON."""
 
 def simulate(
-    scenario_json: str,
+    scenario: _Given,
     seed: int,
     replication: int,
     trace: list[str],
@@ -354,7 +364,7 @@ def simulate(
     """
 
 def simulate_kept(
-    scenario_json: str,
+    scenario: _Given,
     seed: int,
     replication: int,
     monitor: Monitor,
@@ -378,7 +388,7 @@ def batches(
     """Draw the first batches of an entry of a scenario: when they come, in ps, and their bytes."""
 
 def simulate_several(
-    scenario_json: str, seed: int, first: int, count: int, monitor: Monitor
+    scenario: _Given, seed: int, first: int, count: int, monitor: Monitor
 ) -> list[str]:
     """Run replications from number ``first`` on, one after the other, for their summaries alone.
 
@@ -386,7 +396,7 @@ def simulate_several(
     it are not begun, and `Cancelled` is raised.
     """
 
-def check_checkpoint(scenario_json: str, seed: int, replication: int, checkpoint: bytes) -> None:
+def check_checkpoint(scenario: _Given, seed: int, replication: int, checkpoint: bytes) -> None:
     """Refuse a checkpoint that is damaged, or not of this run."""
 
 def seconds(text: str) -> float:

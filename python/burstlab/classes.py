@@ -230,26 +230,35 @@ def _given(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for table in ("flows", "demand"):
         entries = document.get(table)
         for index, entry in enumerate(entries if isinstance(entries, list) else []):
-            places.append((f"{table}[{index}].", entry))
+            # Few of many flows have parameters of their own.
+            if isinstance(entry, dict) and "tcp" in entry:
+                places.append((f"{table}[{index}].", entry))
     for path, entry in places:
-        tcp = entry.get("tcp") if isinstance(entry, Mapping) else None
+        tcp = entry.get("tcp")
         for field in FIELDS:
             given = tcp.get(field) if isinstance(tcp, Mapping) else None
             if isinstance(given, dict):
                 yield f"{path}tcp.{field}", given
 
 
+#: Values that hold no others; most values of a scenario with many flows are such.
+_PLAIN = (str, int, float, type(None))
+
+
 def _code(value: Any, path: str) -> Iterator[str]:
     """Return the paths of code, dotted names of fields counted as tables."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
+            if isinstance(inner, _PLAIN) and not str(key).endswith("source"):
+                continue
             here = f"{path}.{key}" if path else str(key)
             if here.endswith(tuple(f"{field}.source" for field in FIELDS)):
                 yield here
             yield from _code(inner, here)
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            yield from _code(inner, path)
+            if not isinstance(inner, _PLAIN):
+                yield from _code(inner, path)
 
 
 def _look(path: str, where: Path, text: str, name: str) -> None:

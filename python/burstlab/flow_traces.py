@@ -38,6 +38,10 @@ _ALSO = {
 _PS = 10**12
 _LATEST = Decimal("18e6")
 
+#: Digits before the point of a start that is certainly before `_LATEST`, and behind it of one that
+#: is whole in picoseconds.
+_WHOLE, _PART = 7, 12
+
 
 def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[list[str]]:
     """Read the connections of a trace.
@@ -106,13 +110,13 @@ def _csv(where: Path, content: bytes) -> Iterator[tuple[str, tuple[Any, ...]]]:
     # A stray quote would make one cell of all that follows.
     table = csv.reader(lines, skipinitialspace=True, strict=True)
     order: list[int] | None = None
-    width = 0
+    width, begins = 0, f"{where}, line "
     try:
         for row in table:
             cells = [cell.strip() for cell in row]
             if not any(cells):
                 continue
-            place = f"{where}, line {table.line_num}"
+            place = f"{begins}{table.line_num}"
             if order is None:
                 order = _order(place, [cell.lower() for cell in cells])
                 width = len(cells)
@@ -193,11 +197,21 @@ def _column(place: str, name: str, names: list[str]) -> int:
 
 def _row(place: str, cells: tuple[Any, ...]) -> list[str]:
     start, source, target, size = cells
-    ends = [_name(place, column, cell) for column, cell in (("from", source), ("to", target))]
-    return [_start(place, start), *ends, _bytes(place, size)]
+    return [
+        _start(place, start),
+        _name(place, "from", source),
+        _name(place, "to", target),
+        _bytes(place, size),
+    ]
 
 
 def _start(place: str, cell: Any) -> str:
+    if isinstance(cell, str) and cell.isascii():
+        # Nearly all are written so, and need no decimal arithmetic.
+        whole, _, part = cell.partition(".")
+        short = len(whole) <= _WHOLE and len(part) <= _PART
+        if short and whole.isdigit() and (part.isdigit() or whole == cell):
+            return f"{int(f'{whole}{part:0<{_PART}}')} ps"
     where = f"{place}, start"
     try:
         seconds = Decimal(str(cell))
@@ -212,8 +226,9 @@ def _start(place: str, cell: Any) -> str:
 
 
 def _name(place: str, column: str, cell: Any) -> str:
-    whole = isinstance(cell, int) and not isinstance(cell, bool)
-    if (isinstance(cell, str) and cell) or whole:
+    if isinstance(cell, str) and cell:
+        return cell
+    if isinstance(cell, int) and not isinstance(cell, bool):
         return str(cell)
     fix = "write the name of an edge node"
     raise ScenarioError(f"{place}, {column}", _shown(cell), "no name of a node", fix)

@@ -340,8 +340,39 @@ def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -
     return here[int(step)]
 
 
-def plain(value: Any, path: str = "", depth: int = 0) -> Any:
+def plain(value: Any, path: str = "") -> Any:
     """Copy dictionaries and lists; refuse values that JSON cannot represent."""
+    try:
+        return _copied(value, 0)
+    except _Refused:
+        # The path of the value is written only where it is wrong.
+        return _explained(value, path, 0)
+
+
+class _Refused(Exception):
+    """A value that JSON cannot represent."""
+
+
+def _copied(value: Any, depth: int) -> Any:
+    """Copy a value, as `_explained` does, without the path of each value in it."""
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is dict or kind is list:
+        if depth > _DEPTH_MAX:
+            raise _Refused
+        if kind is list:
+            return [_copied(item, depth + 1) for item in value]
+        return {str(name): _copied(one, depth + 1) for name, one in value.items()}
+    if (kind is int and value.bit_length() <= _BITS_MAX) or (
+        kind is float and math.isfinite(value)
+    ):
+        return value
+    raise _Refused
+
+
+def _explained(value: Any, path: str, depth: int) -> Any:
+    """Copy dictionaries and lists; refuse values that JSON cannot represent, each by its path."""
     if type(value) is str:
         return value
     if isinstance(value, (Mapping, list, tuple)):
@@ -350,10 +381,10 @@ def plain(value: Any, path: str = "", depth: int = 0) -> Any:
             raise ScenarioError(path, "", problem, "write table.field = value")
         if isinstance(value, Mapping):
             return {
-                str(name): plain(one, f"{path}.{name}" if path else str(name), depth + 1)
+                str(name): _explained(one, f"{path}.{name}" if path else str(name), depth + 1)
                 for name, one in value.items()
             }
-        return [plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+        return [_explained(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         raise ScenarioError(path, value, "not a finite number", "write a number such as 0.5")
     if isinstance(value, int) and value.bit_length() > _BITS_MAX:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from burstlab.documents.paths import without_none
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.measures.series import series_of
+from burstlab.measures.speed import speed
 from burstlab.printable import several
 from burstlab.statistics import means_of
 from burstlab.storage.directories import SCENARIO, SUMMARY, Names, Place
@@ -53,7 +54,7 @@ _SHOWN = ("id", "label", "variant", "goodput_bps", "packets_sent", "retransmissi
 _ROWS_SHOWN = 10
 
 #: Parts of a summary that only some networks have.
-PARTS = ("network", "ops", "wlan", "demand", "surgery", "stacks")
+PARTS = ("network", "ops", "ack_pacing", "wlan", "demand", "surgery", "stacks")
 
 
 @dataclass(frozen=True)
@@ -256,9 +257,7 @@ class Result:
     def warnings(self) -> list[str]:
         """Warnings of the engine, and surgery that changed nothing; each once."""
         found = [w for one in self.replications for w in one.summary.get("warnings", [])]
-        operations = [
-            entry for one in self.replications for entry in one.summary.get("surgery", [])
-        ]
+        operations = [it for one in self.replications for it in one.summary.get("surgery", [])]
         if operations:
             from burstlab.surgery import effects
 
@@ -288,6 +287,7 @@ class Result:
             "warnings": self.warnings,
             "counters": self.counters,
             "events_per_packet": self.events_per_packet,
+            "speed": speed(self.counters, self.replications),
             "packets_per_burst": self.packets_per_burst,
         }
         if len(self.replications) == 1:

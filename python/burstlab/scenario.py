@@ -14,21 +14,22 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, cast
 
 __all__ = [
-    "Access", "AccessSide", "AckWay", "Assembly", "BackMode", "BackoffEnd", "Batches", "BleOrder",
-    "BnakDelay", "BnakPartial", "Bursts", "Congestion", "ConversionKind", "Core", "CoreForwarding",
-    "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
-    "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
-    "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
-    "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule",
-    "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
-    "NodeRole", "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops",
-    "Order", "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol",
-    "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution",
-    "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
-    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart",
-    "SlowStart", "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak",
-    "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan",
-    "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+    "Access", "AccessSide", "AckInterval", "AckPacing", "AckWay", "Assembly", "BackMode",
+    "BackoffEnd", "Batches", "BleOrder", "BnakDelay", "BnakPartial", "Bursts", "Congestion",
+    "ConversionKind", "Core", "CoreForwarding", "Deflection", "DelayLines", "Demand",
+    "DemandPattern", "Destination", "Detector", "Direction", "Distribution", "Dlcc", "Edge",
+    "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit", "FileLengths", "Filter",
+    "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "LinkLoss",
+    "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule", "MarkRule", "Marks",
+    "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole",
+    "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
+    "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass",
+    "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission",
+    "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario",
+    "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart", "SlowStart",
+    "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology",
+    "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames",
+    "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -131,6 +132,13 @@ SpellLengths: TypeAlias = Literal["exponential", "periodic"]
 
 - `exponential`: Exponentially distributed with the means, and in equilibrium from time 0 on.
 - `periodic`: All up spells alike, and all down spells.
+"""
+
+AckInterval: TypeAlias = Literal["measured", "fixed"]
+"""The rule of the least time between two ACKs of a flow.
+
+- `measured`: The mean time between the ACKs of the flow in the last window, over `gain`.
+- `fixed`: `interval`.
 """
 
 Side: TypeAlias = Literal["sender", "receiver"]
@@ -940,6 +948,9 @@ class Access(_Section):
         Whether flows share access links. On a path all flows then share one link a side. In a mesh
         or a slotted network all senders of an edge node share one link, and all its receivers
         another. Otherwise each flow has its own links.
+    ack_pacing : AckPacing, optional
+        Whether edge nodes space the ACKs that they hand to the senders' links. Absent: each ACK is
+        handed over as it comes.
     receiver : AccessSide, optional
         Fields in which the receivers' links differ from the senders' links.
     """
@@ -951,6 +962,7 @@ class Access(_Section):
     marking: Marks | Mapping[str, Any] | None = None
     loss: LinkLoss | Mapping[str, Any] | None = None
     shared: bool | None = None
+    ack_pacing: AckPacing | Mapping[str, Any] | None = None
     receiver: AccessSide | Mapping[str, Any] | None = None
 
 
@@ -1032,6 +1044,46 @@ class LinkLoss(_Section):
     mean_bad: str | None = None
     loss_good: float | None = None
     loss_bad: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class AckPacing(_Section):
+    """ACK pacing: the edge node of a sender holds its ACKs back, flow by flow, so that they ...
+
+    ACK pacing: the edge node of a sender holds its ACKs back, flow by flow, so that they leave
+    evenly and the sender sends evenly (Xue and Yoo 2003, as Lu and Hunter 2009 describe it in
+    section III.A). Lu and Hunter give no rule of the interval; the rules, the bound and all numbers
+    are ours.
+
+    Parameters
+    ----------
+    rule : AckInterval, default "measured"
+        The rule of the least time between two ACKs of a flow.
+    interval : str (time), optional
+        `fixed`: the least time between two ACKs of a flow. Above 0 s, at most 100000 s.
+    window : str (time), optional
+        `measured`: the time over which the rate of the ACKs of a flow is measured. A flow without
+        ACKs for as long again is measured anew, and none of its ACKs is held back meanwhile. The
+        default is the time that Lu and Hunter 2009 name for the longest round trip. Above 0 s, at
+        most 100000 s.
+    gain : float, optional
+        `measured`: the rate at which ACKs may leave, over the measured rate. Above 1 the flow can
+        still grow; below 1 its ACKs come ever later, up to `delay_max`. From 0.01 to 100.
+    delay_max : str (time), default "100 ms"
+        No ACK is held back longer. A larger bound spaces ACKs more evenly, and makes the round trip
+        longer. Above 0 s, at most 100000 s.
+    utilization : float, optional
+        In a slotted network: ACKs are held back only while the arrivals at an output on the route
+        of their data are at least this share of its capacity. The arrivals are counted over twice
+        `ops.congestion.rtt_max`. Absent: always. From 0 to 1.
+    """
+
+    rule: AckInterval | None = None
+    interval: str | None = None
+    window: str | None = None
+    gain: float | None = None
+    delay_max: str | None = None
+    utilization: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)

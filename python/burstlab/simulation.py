@@ -11,12 +11,11 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from burstlab import _core, classes
-from burstlab.documents.parameters import tcp_of
 from burstlab.documents.paths import without_none
 from burstlab.errors import (
     ControlError,
@@ -28,8 +27,9 @@ from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_doc
 from burstlab.measures.summary_text import read_summary, shortened
 from burstlab.results import Interrupted, Replication, Result, marks_of
 from burstlab.running import lazy_load
+from burstlab.running.checked import Checked
 from burstlab.running.checkpoints import EVERY, Checkpoints
-from burstlab.running.engine import Bound, fault, heard, memory_allowed, scenario_error
+from burstlab.running.engine import Bound, fault, scenario_error
 from burstlab.running.interrupts import deferred
 from burstlab.running.worker_pool import UnderWay, threads, workers_asked
 from burstlab.storage.directories import SCENARIO, Place
@@ -85,15 +85,7 @@ def resolve(scenario: ScenarioLike) -> Document:
     ScenarioError
         If a field is wrong; the error names the field and the fix.
     """
-    document = to_document(scenario)
-    try:
-        classes.expand(document)
-        text = json.dumps(document)
-        return json.loads(heard(lambda monitor: _core.resolve(text, monitor)))
-    except _core.InvalidScenario as error:
-        raise scenario_error(error) from None
-    except _core.EngineFault as error:
-        raise fault(document, error.args, "as it was checked") from None
+    return Checked(to_document(scenario)).resolved
 
 
 def announcements(resolved: Document) -> list[str]:
@@ -109,7 +101,7 @@ def announcements(resolved: Document) -> list[str]:
     ScenarioError
         If the run certainly needs more than the allowed memory.
     """
-    return heard(lambda _: _needs(resolved, _core.Monitor(memory_allowed(resolved))))[2]
+    return Checked(resolved).announcements()
 
 
 def doubts(scenario: ScenarioLike) -> list[str]:
@@ -122,25 +114,7 @@ def doubts(scenario: ScenarioLike) -> list[str]:
     scenario
         A `Scenario`, a dictionary, or the path of a TOML file; one that `resolve` accepts.
     """
-    document = to_document(scenario)
-    classes.expand(document)
-    return _core.warnings(json.dumps(document))
-
-
-def _dropped(written: Document, resolved: Document) -> list[str]:
-    """Return warnings about TCP parameters that no sender has: the resolved scenario lacks them."""
-    entries = [one for table in ("flows", "demand") for one in written.get(table) or ()]
-    tables = [one.get("tcp") for one in (written, *entries) if isinstance(one, Mapping)]
-    given = {name for table in tables if isinstance(table, Mapping) for name in table}
-    if not given:
-        return []
-    held = [one for table in ("flows", "demand") for one in resolved.get(table) or ()]
-    # Few of many flows have parameters of their own.
-    distinct = {repr(one.get("tcp")): one for one in held}.values()
-    if given <= {name for one in distinct for name in tcp_of(resolved, one)}:
-        return []
-    known = set(_core.warnings(json.dumps(resolved)))
-    return [line for line in doubts(written) if line not in known]
+    return Checked(to_document(scenario)).doubts()
 
 
 def estimate(resolved: Document) -> tuple[float, float]:
@@ -154,17 +128,7 @@ def estimate(resolved: Document) -> tuple[float, float]:
     resolved
         A scenario with every default, as `resolve` answers it.
     """
-    memory, kept, _, events = heard(lambda _: _needs(resolved, _core.Monitor(None)))
-    return memory + kept, events * 1e-6
-
-
-def _needs(resolved: Document, monitor: _core.Monitor) -> tuple[float, float, list[str], float]:
-    try:
-        return _core.needs(json.dumps(resolved), monitor)
-    except _core.InvalidScenario as error:
-        raise scenario_error(error) from None
-    except _core.EngineFault as error:
-        raise fault(resolved, error.args, "as it was checked") from None
+    return Checked(resolved).estimate()
 
 
 def run(
@@ -248,8 +212,9 @@ def run(
     """
     document = admitted(scenario, allow_code=allow_code)
     override(document, seed=seed, replications=replications)
-    resolved = resolve(document)
-    for line in [*announcements(resolved), *_dropped(document, resolved)]:
+    checked = Checked(document)
+    resolved = checked.resolved
+    for line in [*checked.announcements(), *checked.dropped()]:
         if announce is None:
             warnings.warn(line, stacklevel=2)
         else:
@@ -272,6 +237,7 @@ def run(
             jobs=jobs,
             progress=watch,
             kept=kept,
+            checked=checked,
         )
 
 
@@ -315,8 +281,12 @@ def run_resolved(
     jobs: int | None = None,
     progress: Progress | None = None,
     kept: Checkpoints | None = None,
+    checked: Checked | None = None,
 ) -> Result:
-    """Run the given replications of a scenario that is already resolved."""
+    """Run the given replications of a scenario that is already resolved.
+
+    Without `checked`, the same scenario as the engine holds it, the engine reads it once again.
+    """
     tables = to_trace(trace, resolved)
     if tables and kept is not None:
         raise InputError(
@@ -328,14 +298,16 @@ def run_resolved(
         )
     workers = workers_asked(jobs)
     if workers > 1 and len(numbers) > 1:
-        workers = that_fit(resolved, workers)
+        checked = checked or Checked(resolved)
+        workers = checked.that_fit(workers)
+    work = _Work(resolved, checked.stored if checked else json.dumps(resolved), numbers, tables)
     if out is None:
         started = time.perf_counter()
-        done, ended = _run_all(resolved, numbers, tables, None, workers, progress, kept)
+        done, ended = _run_all(work, None, workers, progress, kept)
         result = _result(resolved, started, done, ended is not None)
     else:
         with Place(out, force=force, goes_on=_same_run(resolved, out, kept)) as place:
-            result, ended = _run_into(place, resolved, numbers, tables, workers, progress, kept)
+            result, ended = _run_into(place, work, workers, progress, kept)
     if isinstance(ended, KeyboardInterrupt):
         raise Interrupted(result)
     if ended is not None:
@@ -344,20 +316,29 @@ def run_resolved(
     return result
 
 
+@dataclass(frozen=True)
+class _Work:
+    """Replications to run: a resolved scenario, the same for the engine, numbers and tables."""
+
+    resolved: Document
+    given: str | _core.Scenario
+    numbers: Sequence[int]
+    tables: list[str]
+
+
 def _run_into(
     place: Place,
-    resolved: Document,
-    numbers: Sequence[int],
-    tables: list[str],
+    work: _Work,
     workers: int,
     progress: Progress | None,
     kept: Checkpoints | None,
 ) -> tuple[Result, End]:
     """Run and write the tables to a directory as they come; add the result at the end."""
-    parts = [Part(place.path, number) for number in numbers]
+    resolved = work.resolved
+    parts = [Part(place.path, number) for number in work.numbers]
     started = time.perf_counter()
     try:
-        done, ended = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
+        done, ended = _run_all(work, parts, workers, progress, kept)
         if not done:
             return _result(resolved, started, done, ended is not None), ended
         seed = int(resolved["run"]["seed"])
@@ -406,39 +387,31 @@ def _same_run(
     return same
 
 
-def that_fit(resolved: Document, workers: int) -> int:
-    """Return how many workers, up to some, have room for their runs in the memory there is."""
-    allowed = memory_allowed(resolved)
-    each, numbers, *_ = _needs(resolved, _core.Monitor())
-    if allowed is None or each <= 0.0:
-        return workers
-    return max(1, min(workers, int((allowed - numbers) / each)))
-
-
 def _run_all(
-    resolved: Document,
-    numbers: Sequence[int],
-    tables: list[str],
+    work: _Work,
     parts: Sequence[Part] | None,
     workers: int,
     progress: Progress | None,
     kept: Checkpoints | None,
 ) -> tuple[list[Replication], End]:
     """Return the replications that were run, in order, and the exception that ended them early."""
+    resolved, numbers, tables = work.resolved, work.numbers, work.tables
     if tables or parts or len(numbers) > 1:
         lazy_load.want(*lazy_load.TABLES)
-    text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
+    seed = int(resolved["run"]["seed"])
     bound = Bound(resolved)
     monitors = [_core.Monitor(bound.allowed) for _ in numbers]
     if kept is not None:
-        kept.check(text, seed, numbers)
+        kept.check(work.given, seed, numbers)
     ends: dict[int, EngineError | MemoryExceeded] = {}
     stopped = threading.Event()
 
     def one(index: int) -> Replication:
         sink = parts[index] if parts is not None else None
-        work = text, seed, numbers[index], monitors[index], tables, sink, kept
-        found, end = replicate(*work, stopped=stopped.is_set)
+        asked = work.given, seed, numbers[index], monitors[index], tables, sink, kept
+        found, end = replicate(*asked, stopped=stopped.is_set)
+        if sink is not None:
+            sink.written()
         if end is not None:
             ends[index] = end
         return found
@@ -484,7 +457,7 @@ def _run_all(
 
 
 def replicate(
-    text: str,
+    scenario: str | _core.Scenario,
     seed: int,
     number: int,
     monitor: _core.Monitor,
@@ -497,8 +470,8 @@ def replicate(
 
     Parameters
     ----------
-    text
-        The resolved scenario, as JSON.
+    scenario
+        The resolved scenario, as JSON or as the engine holds it.
     seed, number
         Of the run.
     monitor
@@ -515,19 +488,23 @@ def replicate(
     which = f"seed {seed}, replication {number}"
     try:
         if kept is None:
-            output = _core.simulate(text, seed, number, tables, monitor, sink)
+            output = _core.simulate(scenario, seed, number, tables, monitor, sink)
         else:
             keeper = kept.keeper(number)
             try:
-                output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
+                output = _core.simulate_kept(scenario, seed, number, monitor, keeper, sink)
             except _core.BadCheckpoint as error:
                 raise keeper.refusal(error) from None
     except _core.EngineFault as error:
-        raise fault(json.loads(text), error.args, which) from None
+        raise fault(_document_of(scenario), error.args, which) from None
     found = Replication(read_summary(output.summary, stopped), Recorded(output.tables, number))
     if output.fault is not None:
-        return found, fault(json.loads(text), output.fault, which)
+        return found, fault(_document_of(scenario), output.fault, which)
     return found, MemoryExceeded(*output.stuck) if output.stuck is not None else None
+
+
+def _document_of(scenario: str | _core.Scenario) -> Document:
+    return json.loads(scenario if isinstance(scenario, str) else scenario.document())
 
 
 def _watch(

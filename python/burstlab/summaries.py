@@ -21,10 +21,12 @@ class Summary(TypedDict):
     warnings: list[str]
     counters: Counters
     events_per_packet: float
+    speed: SpeedSummary
     packets_per_burst: float
     flows: list[FlowSummary]
     network: NotRequired[NetworkSummary]
     ops: NotRequired[OpsSummary]
+    ack_pacing: NotRequired[AckPacingSummary]
     wlan: NotRequired[list[WlanSummary]]
     demand: NotRequired[list[DemandSummary]]
     surgery: NotRequired[list[SurgerySummary]]
@@ -83,6 +85,17 @@ class Counters(TypedDict):
     batch_bytes_in_flight: int
     events: int
     core_events: int
+    packets_one_by_one: int
+
+
+class SpeedSummary(TypedDict):
+    """A run is fast where hosts take packets together, and ahead of the clock.
+
+    This says how often they did not, and because of which fields they could not.
+    """
+
+    one_by_one: float
+    because: list[str]
 
 
 class FlowSummary(TypedDict):
@@ -489,6 +502,17 @@ PairSummary = TypedDict(
     },
 )
 """Numbers of the buffer of an edge node for another one."""
+
+
+class AckPacingSummary(TypedDict):
+    """ACKs that edge nodes held back, over the whole run.
+
+    An ACK counts as it comes to the edge node of its sender.
+    """
+
+    acks_delayed: int
+    delay_mean_s: float
+    delay_max_s: float
 
 
 class WlanSummary(TypedDict):

@@ -11,7 +11,10 @@ from burstlab.loading import ScenarioLike, to_document
 
 #: Fields that identify a run or count the work of the engine; they measure nothing of the network.
 _NOT_COMPARED = frozenset(
-    {"core_events", "events", "events_per_packet", "fingerprint", "replication", "seed", "warnings"}
+    (
+        *("core_events", "events", "events_per_packet", "packets_one_by_one", "speed"),
+        *("fingerprint", "replication", "seed", "warnings"),
+    )
 )
 
 

@@ -10,7 +10,6 @@ draws is the same everywhere. `test_fuzz.py` runs a few hundred, `make fuzz` as 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random  # noqa: TID251 - its generators are made from the seed that is printed
 import re
@@ -29,8 +28,8 @@ import pyarrow.parquet as pq
 import rich.table
 import tomli_w
 
-from burstlab import _core
 from burstlab.cli import app
+from burstlab.documents.schema import scenario_schema
 from burstlab.errors import ScenarioError
 from burstlab.simulation import resolve
 
@@ -53,7 +52,7 @@ DEAD = "no timer is set"
 #: Corrections that a scenario gets before it is run as it is.
 _CORRECTIONS = 30
 
-SCHEMA: dict[str, Any] = json.loads(_core.schema())
+SCHEMA = scenario_schema()
 
 _SPANS = """0 s|1 ps|7 ps|1 ns|1 us|1 ms|5 ms|40 ms|100 ms|1 s|3 s|1000 s|99999 s|100000 s|2000000 s
 18446744 s|1e300 s""".replace("\n", "|").split("|")

@@ -14,7 +14,19 @@ import traceback
 from pathlib import Path
 
 import pytest
-from audit import air, bounds, checks, counters, demand, exempt, flows, ledger, network, slots
+from audit import (
+    air,
+    bounds,
+    checks,
+    counters,
+    demand,
+    exempt,
+    flows,
+    ledger,
+    network,
+    pacing,
+    slots,
+)
 from audit.checks import Audit
 from audit.generator import Document, both_ways, scenario
 from audit.result import Run
@@ -23,7 +35,7 @@ import burstlab as bl
 
 COUNT = int(os.environ.get("BURSTLAB_AUDIT", "300"))
 SEED = int(os.environ.get("BURSTLAB_AUDIT_SEED", "1"))
-PARTS = (bounds, counters, flows, ledger, network, demand, slots, air)
+PARTS = (bounds, counters, flows, ledger, network, demand, slots, air, pacing)
 TRACE = ("packets", "bursts", "cwnd", "ledger")
 
 

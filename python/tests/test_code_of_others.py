@@ -300,6 +300,7 @@ def test_directories_that_burstlab_wrote_are_known_by_any_of_their_files(mark, t
 READERS = {
     "loading.py": "is the door",
     "simulation.py": "load and resolve execute nothing; run has the door",
+    "cli/check.py": "checks and executes nothing; ties.py hands it to run, which has the door",
     "cli/run.py": "hands what it read to run, which has the door",
     "page/presets.py": "reads scenarios of the package",
     "page/touring.py": "reads scenarios of the package",

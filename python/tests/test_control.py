@@ -73,8 +73,8 @@ def without_events(result: bl.Result) -> list[Any]:
     """All that was measured but the events: a detector of Python hears each ACK by itself."""
     found = numbers(result)
     for one in found:
-        counters = one["counters"]
-        del one["events_per_packet"]
+        counters = dict(one["counters"])
+        del one["events_per_packet"], one["speed"], counters["packets_one_by_one"]
         one["counters"] = {name: counters[name] for name in counters if "events" not in name}
     return found
 

@@ -38,7 +38,7 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("fails")
 def test_a_fault_is_one_line_and_exit_status_70(tmp_path: Path, burstlab) -> None:
     file = tmp_path / "scenario.toml"
-    file.write_text('[access]\nrate = "100 Mb/s"\n[run]\nduration = "20 s"\n')
+    file.write_text('[access]\nrate = "100 Mb/s"\n[run]\nduration = "2000 s"\n')
     answer = burstlab("run", file, "--out", tmp_path / "out", "--trace", "packets")
     assert answer.status == 70
     said = [line for line in answer.err.splitlines() if line.startswith("error:")]
@@ -48,7 +48,7 @@ def test_a_fault_is_one_line_and_exit_status_70(tmp_path: Path, burstlab) -> Non
     assert "Traceback" not in answer.err and "panicked" not in answer.err
     # The tables until then are kept, and the summary says that it was stopped.
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["interrupted"] and 0.0 < summary["simulated_s"] < 20.0
+    assert summary["interrupted"] and 0.0 < summary["simulated_s"] < 2000.0
     result = bl.read(tmp_path / "out")
     assert len(result.packets) > 1000
 

@@ -52,14 +52,22 @@ def test_the_overview_lists_every_command_with_its_first_sentence(line, burstlab
     assert " ".join(str(ALL).split()) in listed
 
 
-def test_the_overview_loads_no_command():
+def test_the_overview_loads_no_command_and_no_slow_module():
     code = (
         "import sys\n"
-        "from burstlab.cli.overview import overview\n"
-        "overview()\n"
-        "assert not {'cyclopts', 'rich', 'numpy', 'burstlab.cli.run'} & set(sys.modules)\n"
+        "there = set(sys.modules)\n"
+        "from burstlab.cli import main\n"
+        "try:\n"
+        "    main(['--help'])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "ours = {one for one in sys.modules if one.startswith('burstlab.cli.')}\n"
+        "of_the_list = {'app', 'plain', 'streams', 'overview', 'epilogues'}\n"
+        "assert ours == {f'burstlab.cli.{one}' for one in of_the_list}, ours\n"
+        "slow = {'cyclopts', 'rich', 'numpy', 'ast', 'inspect', 'pathlib', 'shutil'}\n"
+        "assert not slow & (set(sys.modules) - there), slow & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
 def test_statuses_are_those_of_the_page(burstlab):

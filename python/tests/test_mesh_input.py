@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import burstlab as bl
-from burstlab import _core
+from burstlab.documents.schema import scenario_schema
 from burstlab.errors import ScenarioError
 from burstlab.loading import set_at
 
@@ -525,7 +524,7 @@ def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 def choice(definition: str) -> st.SearchStrategy[str]:
     """Any of the names that the schema has for a choice."""
-    schema = json.loads(_core.schema())["$defs"][definition]
+    schema = scenario_schema()["$defs"][definition]
     return st.sampled_from([each["const"] for each in schema["oneOf"] if "const" in each])
 
 

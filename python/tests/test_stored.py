@@ -18,6 +18,7 @@ import burstlab as bl
 from burstlab import _core, classes
 from burstlab.documents.parameters import OF_LINUX, tcp_of
 from burstlab.documents.paths import without_none
+from burstlab.documents.schema import scenario_schema
 from burstlab.loading import read_toml, to_document
 from burstlab.scenario import Profile, Topology
 
@@ -26,7 +27,7 @@ PACKAGE = ROOT / "python/burstlab"
 PAGE = ROOT / "docs/reference/scenario.md"
 TOPOLOGY = ROOT / "docs/models/topology.md"
 MESH = ROOT / "docs/models/mesh.md"
-SCHEMA: dict[str, Any] = json.loads((PACKAGE / "data/scenario.schema.json").read_text())
+SCHEMA = scenario_schema()
 
 #: Scenarios of examples, papers and the page; plans, claims and what papers cover are none.
 SCENARIOS = sorted(

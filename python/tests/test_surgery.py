@@ -71,8 +71,10 @@ def numbers(result: bl.Result) -> dict[str, Any]:
     summary: dict[str, Any] = {**result.replications[0].summary}
     summary.pop("surgery", None)
     summary.pop("events_per_packet")
+    summary.pop("speed")
     counters = dict(summary["counters"])
-    del counters["events"], counters["core_events"]
+    for work in ("events", "core_events", "packets_one_by_one"):
+        del counters[work]
     return {**summary, "counters": counters}
 
 

@@ -13,7 +13,7 @@ import copy
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -165,7 +165,7 @@ def fields(base: Document) -> Iterator[tuple[Place, list[Any]]]:
 
 
 def _inside(
-    at: Place, schema: Document, given: Any, depth: int
+    at: Place, schema: Mapping[str, Any], given: Any, depth: int
 ) -> Iterator[tuple[Place, list[Any]]]:
     for name, one in schema["properties"].items():
         place = (*at, name)

@@ -32,7 +32,7 @@ fn path(criterion: &mut Criterion) {
             "sack",
             1,
             0.01,
-            Trace { packets: true, bursts: true, cwnd: true, ledger: true, datagrams: false },
+            Trace { packets: true, bursts: true, cwnd: true, ledger: true, ..Trace::default() },
         ),
     ];
     for (variant, flows, probability, trace) in cases {

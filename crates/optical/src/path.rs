@@ -1,6 +1,6 @@
 //! A chain of fibres from an ingress to an egress edge, in one direction.
 
-use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
+use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::fibre::{Chain, Fibre};
@@ -96,6 +96,54 @@ impl OpticalPath {
         self.chain.arrives(last_bit, self.chain.fibres().len())
     }
 
+    /// The same for packets that core nodes store and forward: the last is ready at `ready`, and
+    /// there are so many of each size.
+    #[must_use]
+    pub fn would_store(
+        &mut self,
+        ready: Time,
+        packets: impl Iterator<Item = (Bytes, u32)>,
+    ) -> Time {
+        let Self { chain, first: (line, free_at), later } = self;
+        let (mut all, mut longest) = (Span::ZERO, Span::ZERO);
+        for (size, count) in packets {
+            let each = line.at_most(size);
+            all += each.saturating_mul(u64::from(count));
+            longest = longest.max(each);
+        }
+        let mut last_bit = ready.max(*free_at) + all;
+        for (hop, fibre) in chain.fibres().iter().enumerate() {
+            if let Some((_, free_at)) = hop.checked_sub(1).and_then(|node| later.get(node)) {
+                // Either the last packet waits for none, or the line has sent them all in one go.
+                last_bit = (last_bit + longest).max(*free_at + all);
+            }
+            last_bit = fibre.signal(last_bit);
+        }
+        last_bit
+    }
+
+    /// So many packets of `size` are ready at `ready`, and core nodes store and forward each.
+    /// Returns when the first leaves, and the times of all at the egress. `None`, and none leaves:
+    /// a packet takes no whole number of picoseconds.
+    #[inline]
+    pub fn store(&mut self, ready: Time, count: u32, size: Bytes) -> Option<(Time, Evenly)> {
+        let Self { chain, first: (line, free_at), later } = self;
+        let departs = ready.max(*free_at);
+        let mut times = line.evenly(*free_at, (ready, Span::ZERO), count, size)?;
+        *free_at = times.last;
+        // Each packet is at a node as the next one's last bit leaves the node before, so that they
+        // stay back to back.
+        for (hop, fibre) in chain.fibres().iter().enumerate() {
+            if let Some((line, free_at)) = hop.checked_sub(1).and_then(|node| later.get_mut(node)) {
+                times = line.evenly(*free_at, (times.first, times.gap), count, size)?;
+                *free_at = times.last;
+            }
+            let (first, last) = (fibre.signal(times.first), fibre.signal(times.last));
+            times = Evenly { first, last, ..times };
+        }
+        Some((departs, times))
+    }
+
     /// When the line of the ingress is free.
     #[must_use]
     #[inline]
@@ -109,10 +157,40 @@ impl OpticalPath {
         self.first.0.whole(size)
     }
 
-    /// Units have left whose last bit leaves at `last_bit`; each took a [whole](Self::hold) time.
+    /// The time from the last bit of a unit at the ingress to its last bit at the egress, for units
+    /// that each take `hold`. The last bit of the first leaves at `last_bit`. `None`: the first
+    /// would wait at a core node, or a delay is not steady.
+    #[must_use]
     #[inline]
-    pub fn is_free_at(&mut self, last_bit: Time) {
-        self.first.1 = last_bit;
+    pub fn steady_crossing(&self, hold: Span, last_bit: Time) -> Option<Span> {
+        let mut stored = Span::ZERO;
+        for (node, (_, free_at)) in (1..).zip(&self.later) {
+            if last_bit + self.chain.steady_delay(node)? + stored < *free_at {
+                return None;
+            }
+            stored += hold;
+        }
+        Some(self.chain.steady_delay(self.hops())? + stored)
+    }
+
+    /// Whether core nodes receive each unit whole.
+    #[must_use]
+    #[inline]
+    pub fn stores(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Units have left whose last bit leaves at `last_bit`; each took a [whole](Self::hold) time,
+    /// the last one `hold`, and none waited at a core node.
+    #[inline]
+    pub fn is_free_at(&mut self, last_bit: Time, hold: Span) {
+        let Self { chain, first, later } = self;
+        first.1 = last_bit;
+        let mut stored = Span::ZERO;
+        for (node, (_, free_at)) in (1..).zip(later) {
+            stored += hold;
+            *free_at = chain.arrives(last_bit, node) + stored;
+        }
     }
 
     /// How many fibres there are.
@@ -177,6 +255,6 @@ mod tests {
         let path = path(Forwarding::CutThrough);
         assert_eq!(path.reaches(ms(1), 0), ms(1));
         assert_eq!(path.reaches(ms(1), 2), ms(21));
-        assert_eq!(path.steady_delay(), Some(Span::from_ms(30)));
+        assert_eq!(path.steady_crossing(Span::ZERO, ms(1)), Some(Span::from_ms(30)));
     }
 }

@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::runs::{check_checkpoint, shape, simulate, simulate_kept, simulate_several};
     #[pymodule_export]
-    use super::scenarios::{batches, needs, quantity, resolve, schema, seconds, warnings};
+    use super::scenarios::{ReadScenario, batches, needs, quantity, resolve, seconds, warnings};
 
     use pyo3::prelude::*;
 

@@ -16,7 +16,7 @@ use crate::monitor::RunMonitor;
 use crate::output::{RunOutput, traced};
 use crate::refusals::{alive, refuse, refuse_checkpoint, to_json};
 use crate::runs::{begin, to_its_end};
-use crate::scenarios::runnable;
+use crate::scenarios::{Given, runnable};
 
 create_exception!(
     burstlab._core,
@@ -27,7 +27,7 @@ create_exception!(
 
 /// A run from its beginning or from a checkpoint, which ends at `until_ps` at the latest.
 fn first_run(
-    scenario_json: &str,
+    scenario: &Given,
     random: (u64, u64),
     monitor: &RunMonitor,
     until_ps: Option<u64>,
@@ -36,12 +36,12 @@ fn first_run(
     let watch = &monitor.inner;
     let mut simulation = match kept {
         Some(bytes) => {
-            let resolved = runnable(scenario_json, Some(monitor))?;
+            let resolved = runnable(scenario, Some(monitor))?;
             let resumed = guarded(|| Simulation::resume(&resolved, random.0, random.1, bytes))?;
             resumed.map_err(refuse_checkpoint)?
         }
         None => {
-            let begun = begin(scenario_json, random, Trace::default(), monitor, None)?;
+            let begun = begin(scenario, random, Trace::default(), monitor, None)?;
             let simulation = begun.0;
             if simulation.has_stacks() {
                 let problem = "a run whose flows have a third-party stack cannot part";
@@ -103,23 +103,23 @@ impl RunBranches {
     }
 }
 
-/// Runs a scenario until just before the first burst that `other_json`, the same scenario with
+/// Runs a scenario until just before the first burst that `other`, the same scenario with
 /// surgery, names, and parts there.
 #[pyfunction]
-#[pyo3(signature = (first_json, other_json, random, monitor, until_ps=None, kept=None))]
+#[pyo3(signature = (first, other, random, monitor, until_ps=None, kept=None))]
 #[expect(clippy::needless_pass_by_value, reason = "bytes of Python come owned")]
 pub(crate) fn part(
     py: Python<'_>,
-    first_json: &str,
-    other_json: &str,
+    first: Given,
+    other: Given,
     random: (u64, u64),
     monitor: &RunMonitor,
     until_ps: Option<u64>,
     kept: Option<PyBackedBytes>,
 ) -> PyResult<RunBranches> {
     py.detach(|| {
-        let first = first_run(first_json, random, monitor, until_ps, kept.as_ref())?;
-        let other = runnable(other_json, Some(monitor))?;
+        let first = first_run(&first, random, monitor, until_ps, kept.as_ref())?;
+        let other = runnable(&other, Some(monitor))?;
         let parted = guarded(|| Branches::part(first, &other, &monitor.inner))?;
         alive(&monitor.inner)?;
         let branches = parted.map_err(|error| match error {
@@ -144,14 +144,15 @@ pub(crate) struct RunPrices {
 impl RunPrices {
     /// Runs a scenario to its end, and records its losses.
     #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
     fn new(
         py: Python<'_>,
-        scenario_json: &str,
+        scenario: Given,
         random: (u64, u64),
         monitor: &RunMonitor,
     ) -> PyResult<Self> {
         py.detach(|| {
-            let first = first_run(scenario_json, random, monitor, None, None)?;
+            let first = first_run(&scenario, random, monitor, None, None)?;
             let prices = guarded(|| Prices::of(first.clone(), &monitor.inner))?;
             alive(&monitor.inner)?;
             let reached = Arc::new(prices.reached().to_vec());

@@ -14,14 +14,15 @@ use crate::live::PyDevices;
 use crate::monitor::RunMonitor;
 use crate::output::{RunOutput, hand_over, traced};
 use crate::refusals::{Cancelled, alive, refuse, refuse_checkpoint, to_json};
-use crate::scenarios::{resolved, runnable};
+use crate::scenarios::{Given, resolved, runnable};
 
 /// The summary of a run that ends before its first event.
 #[pyfunction]
-pub(crate) fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
+pub(crate) fn shape(py: Python<'_>, scenario: Given) -> PyResult<String> {
     let monitor = Monitor::default();
     py.detach(|| {
-        let mut resolved = runnable(scenario_json, None)?;
+        let mut resolved = runnable(&scenario, None)?;
         let fault = Python::attach(|py| classes::prepare(py, &mut resolved, &monitor))?;
         let simulation = guarded(|| Simulation::new(&resolved, 0, 0, Trace::default()))?;
         let (summary, _) = guarded(|| simulation.finish())?;
@@ -33,12 +34,12 @@ pub(crate) fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 /// Runs one replication; other Python threads go on meanwhile. A sink takes the tables piece by
 /// piece while the run goes on; without one, the output has them. Live hosts need devices.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, replication, trace, monitor, sink=None, devices=None))]
+#[pyo3(signature = (scenario, seed, replication, trace, monitor, sink=None, devices=None))]
 // These are the arguments of a function of Python, by name.
 #[expect(clippy::too_many_arguments)]
 pub(crate) fn simulate(
     py: Python<'_>,
-    scenario_json: &str,
+    scenario: Given,
     seed: u64,
     replication: u64,
     trace: Vec<String>,
@@ -49,7 +50,7 @@ pub(crate) fn simulate(
     let tables = traced(trace)?;
     py.detach(move || {
         let random = (seed, replication);
-        let (simulation, fault, live) = begin(scenario_json, random, tables, monitor, devices)?;
+        let (simulation, fault, live) = begin(&scenario, random, tables, monitor, devices)?;
         let output = to_its_end(simulation, &monitor.inner, sink.as_ref())?;
         live.map_or(Ok(()), |live| live.check())?;
         fault.map_or(Ok(()), |fault| fault.check())?;
@@ -61,7 +62,7 @@ pub(crate) fn simulate(
 pub(crate) type Begun = (Left<Simulation>, Option<Arc<ClassFault>>, Option<Arc<PyDevices>>);
 
 pub(crate) fn begin(
-    scenario_json: &str,
+    scenario: &Given,
     (seed, replication): (u64, u64),
     tables: Trace,
     monitor: &RunMonitor,
@@ -70,12 +71,12 @@ pub(crate) fn begin(
     let watch = &monitor.inner;
     let (mut resolved, live) = match devices {
         Some(devices) => {
-            let mut resolved = resolved(scenario_json, Some(monitor))?;
+            let mut resolved = resolved(scenario, Some(monitor))?;
             let prepare = |py: Python<'_>| PyDevices::prepare(py, &mut resolved, &devices, watch);
             let live = Python::attach(prepare)?;
             (resolved, Some(live))
         }
-        None => (runnable(scenario_json, Some(monitor))?, None),
+        None => (runnable(scenario, Some(monitor))?, None),
     };
     let fault = match resolved.needs_classes() {
         true => Python::attach(|py| classes::prepare(py, &mut resolved, watch))?,
@@ -130,9 +131,10 @@ pub(crate) fn to_its_end(
 /// Runs `count` replications from number `first` on, one after the other and without tables, and
 /// returns their summaries as JSON texts. Other Python threads go on meanwhile.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
 pub(crate) fn simulate_several(
     py: Python<'_>,
-    scenario_json: &str,
+    scenario: Given,
     seed: u64,
     first: u64,
     count: u64,
@@ -140,7 +142,7 @@ pub(crate) fn simulate_several(
 ) -> PyResult<Vec<String>> {
     let watch = &monitor.inner;
     py.detach(|| {
-        let mut resolved = runnable(scenario_json, Some(monitor))?;
+        let mut resolved = runnable(&scenario, Some(monitor))?;
         let numbers = first..first.saturating_add(count);
         let one = |number| {
             let fault = match resolved.needs_classes() {
@@ -166,10 +168,10 @@ pub(crate) fn simulate_several(
 /// Runs one replication from where its keeper says, which is handed checkpoints whenever the
 /// monitor is asked to keep, and at the end. A sink takes the tables at the end.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, replication, monitor, keeper, sink=None))]
+#[pyo3(signature = (scenario, seed, replication, monitor, keeper, sink=None))]
 pub(crate) fn simulate_kept(
     py: Python<'_>,
-    scenario_json: &str,
+    scenario: Given,
     seed: u64,
     replication: u64,
     monitor: &RunMonitor,
@@ -182,7 +184,7 @@ pub(crate) fn simulate_kept(
     py.detach(move || {
         let (mut simulation, fault) = match kept {
             Some(bytes) => {
-                let resolved = runnable(scenario_json, Some(monitor))?;
+                let resolved = runnable(&scenario, Some(monitor))?;
                 let resumed = guarded(|| Simulation::resume(&resolved, seed, replication, &bytes))?;
                 let resumed = resumed.map(|simulation| Left::new(simulation, watch));
                 alive(watch)?;
@@ -190,7 +192,7 @@ pub(crate) fn simulate_kept(
             }
             None => {
                 let random = (seed, replication);
-                let begun = begin(scenario_json, random, Trace::default(), monitor, None)?;
+                let begun = begin(&scenario, random, Trace::default(), monitor, None)?;
                 (begun.0, begun.1)
             }
         };
@@ -217,14 +219,15 @@ pub(crate) fn simulate_kept(
 
 /// Refuses a checkpoint that is not of this run.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come owned")]
 pub(crate) fn check_checkpoint(
     py: Python<'_>,
-    scenario_json: &str,
+    scenario: Given,
     seed: u64,
     replication: u64,
     checkpoint: &[u8],
 ) -> PyResult<()> {
-    let resolved = py.detach(|| resolved(scenario_json, None))?;
+    let resolved = py.detach(|| resolved(&scenario, None))?;
     guarded(|| Simulation::check(&resolved, seed, replication, checkpoint))?
         .map_err(refuse_checkpoint)
 }

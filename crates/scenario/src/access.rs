@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{RATE_MIN, SPAN_MAX};
-use super::{LinkLoss, Marks, ScenarioError};
+use super::{AckPacing, LinkLoss, Marks, ScenarioError};
 
 /// The access links: sender to ingress edge and egress edge to receiver, in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,10 @@ pub struct Access {
     /// or a slotted network all senders of an edge node share one link, and all its receivers
     /// another. Otherwise each flow has its own links.
     pub shared: bool,
+    /// Whether edge nodes space the ACKs that they hand to the senders' links. Absent: each ACK is
+    /// handed over as it comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_pacing: Option<AckPacing>,
     /// Fields in which the receivers' links differ from the senders' links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<AccessSide>,
@@ -86,6 +90,7 @@ impl Default for Access {
             marking: None,
             loss: None,
             shared: false,
+            ack_pacing: None,
             receiver: None,
         }
     }

@@ -15,6 +15,7 @@ pub(super) fn fill(scenario: &mut Scenario) {
         marks.fill();
     }
     let access = &mut scenario.access;
+    access.ack_pacing.iter_mut().for_each(super::AckPacing::fill);
     let far = access.receiver.as_mut().and_then(|own| own.loss.as_mut());
     access.loss.as_mut().into_iter().chain(far).for_each(super::LinkLoss::fill);
     let listed = !scenario.flows().is_empty();

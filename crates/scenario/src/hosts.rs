@@ -52,7 +52,8 @@ impl Resolved {
     /// # Errors
     /// Where a flow names a stack that nobody makes, or a congestion control that it has not.
     pub fn with_stacks(mut self, stacks: Option<Arc<dyn Stacks>>) -> Result<Self, ScenarioError> {
-        for (index, flow) in self.scenario.flows().iter().enumerate() {
+        let found = Arc::clone(&self.found);
+        for (index, flow) in found.scenario.flows().iter().enumerate() {
             let Some(stack) = flow.stack.as_ref().filter(|_| !flow.is_live()) else { continue };
             let control = flow.congestion_control.as_ref();
             self.warnings.extend(known(index, stack, control, stacks.as_deref())?);

@@ -3,7 +3,7 @@
 //! They are warnings, not errors: a study or a page compares variants, laws and detectors over one
 //! table `tcp`, which has the parameters of all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use burstlab_tcp::{Config, Overrides, Variant};
 use serde::Serialize;
@@ -17,12 +17,14 @@ use super::error::brief;
 pub(super) fn warnings(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String> {
     let flows = written.flows().iter().zip(tcp).enumerate();
     let flows = flows.filter(|(_, (flow, _))| flow.stack.is_none());
-    let flows = flows.map(|(index, (flow, own))| (format!("flows[{index}].tcp"), &flow.tcp, own));
+    let flows = flows.map(|(index, (flow, own))| (("flows", index), &flow.tcp, own));
     let demand_entries = written.demand.iter().zip(demand).enumerate();
     let demand_entries =
-        demand_entries.map(|(index, (one, own))| (format!("demand[{index}].tcp"), &one.tcp, own));
+        demand_entries.map(|(index, (one, own))| (("demand", index), &one.tcp, own));
     let mut found = Vec::new();
-    for (at, own, config) in flows.chain(demand_entries) {
+    let usual = Overrides::default();
+    for (at, own, config) in flows.chain(demand_entries).filter(|(_, own, _)| **own != usual) {
+        let at = format!("{}[{}].tcp", at.0, at.1);
         let all = own.over(&written.tcp);
         let given = fields(own);
         let sender = if given.is_empty() { Vec::new() } else { vec![Sender::of(config)] };
@@ -43,6 +45,34 @@ pub(super) fn warnings(written: &Scenario, tcp: &[Config], demand: &[Config]) ->
             found.extend(idle("tcp", &written.tcp, (&field, &value), &senders));
         }
     }
+    found
+}
+
+/// The warnings of `written` beyond those of its stored form, which lacks parameters that no sender
+/// has.
+pub(super) fn dropped(
+    written: &Scenario,
+    stored: &[String],
+    tcp: &[Config],
+    demand: &[Config],
+) -> Vec<String> {
+    let flows = written.flows().iter().map(|flow| &flow.tcp);
+    let mut tables: Vec<&Overrides> = flows.chain(written.demand.iter().map(|d| &d.tcp)).collect();
+    tables.push(&written.tcp);
+    tables.dedup();
+    let given: BTreeSet<String> =
+        tables.into_iter().flat_map(|one| fields(one).into_keys()).collect();
+    let mut configs: Vec<&Config> = tcp.iter().chain(demand).collect();
+    configs.dedup();
+    let holds = |config| {
+        let held = fields(config);
+        given.iter().all(|name| held.contains_key(name))
+    };
+    if given.is_empty() || configs.into_iter().any(holds) {
+        return Vec::new();
+    }
+    let mut found = warnings(written, tcp, demand);
+    found.retain(|line| !stored.contains(line));
     found
 }
 
@@ -126,8 +156,8 @@ mod tests {
         let scenario = Scenario::from_json(&written.to_string()).expect("it reads");
         let found = scenario.resolve().unwrap_or_else(|error| panic!("{written}: {error}"));
         let stored = Scenario::from_json(&found.document().to_string()).expect("it reads");
-        assert_eq!(stored.resolve().expect("it resolves").warnings.len(), found.warnings.len());
-        found.warnings
+        assert_eq!(stored.resolve().expect("it resolves").warnings, found.warnings);
+        [found.warnings, found.dropped].concat()
     }
 
     #[test]

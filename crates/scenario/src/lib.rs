@@ -3,6 +3,7 @@
 //! in the defaults and builds the [topology] of the network. Nothing here runs.
 
 mod access;
+mod ack_pacing;
 mod batches;
 mod both_ways;
 mod check;
@@ -18,6 +19,7 @@ mod demand_law;
 mod edge;
 mod ends;
 mod error;
+mod extremes;
 mod failure;
 mod fill;
 mod flow;
@@ -66,6 +68,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 pub use access::{Access, AccessSide};
+pub use ack_pacing::{AckInterval, AckPacing};
 pub use batches::Batches;
 pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
@@ -93,7 +96,7 @@ pub use network::{
 };
 pub use offered::Offered;
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Share, Smoothing};
-pub use resolved::Resolved;
+pub use resolved::{Resolved, Settled};
 pub use reverse::Reverse;
 pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};

@@ -1,26 +1,54 @@
 //! A scenario as a run has it: each choice with the values it needs.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use burstlab_link::{LossProcess, Marking};
+use burstlab_link::{AckSpacing, LossProcess, Marking};
 use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::Serializer;
 use serde_json::Value;
 
 use super::check_mesh::{self, Through};
+use super::error::Check;
 use super::topology::{Graph, Metric, Routes};
 use super::{
     Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
-    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, check, control, failure, fill,
-    idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered, ranges, ticks,
-    unused, wlan,
+    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, control, extremes,
+    failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered,
+    ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
-/// choices.
+/// choices. Clones share all of that.
 #[derive(Clone, Debug)]
 pub struct Resolved {
+    pub(super) found: Arc<Settled>,
+    /// Statements that are allowed but probably not meant.
+    pub warnings: Vec<String>,
+    /// Warnings of TCP parameters that no sender has, and which the stored form lacks.
+    pub dropped: Vec<String>,
+    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
+    /// the scenario has to say.
+    pub classes: Option<Arc<dyn Classes>>,
+    /// Who makes the hosts of flows with a stack, if there are any. Whoever runs the scenario has
+    /// to [say](Self::with_stacks).
+    pub stacks: Option<Arc<dyn Stacks>>,
+    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
+    pub watch: Interrupt,
+}
+
+impl Deref for Resolved {
+    type Target = Settled;
+
+    fn deref(&self) -> &Settled {
+        &self.found
+    }
+}
+
+/// The content of a scenario that was read whole; nobody changes it.
+#[derive(Debug)]
+pub struct Settled {
     /// The scenario with the values that hold. `tcp` has every parameter, a flow or a demand those
     /// of its own that differ.
     pub scenario: Scenario,
@@ -35,6 +63,8 @@ pub struct Resolved {
     pub marks: [Option<Marking>; 2],
     /// The marking rule of an ingress port, or of a node with slots; none in the same cases.
     pub core_marks: Option<Marking>,
+    /// The spacing of ACKs on the senders' access links.
+    pub ack_spacing: Option<AckSpacing>,
     /// The law of each entry of `scenario.wlan`.
     pub wlan: Vec<WlanLaw>,
     /// TCP parameters of each entry of `scenario.flows`.
@@ -55,22 +85,12 @@ pub struct Resolved {
     pub mesh: Option<(Graph, Routes)>,
     /// The outages of each entry of `scenario.failures`.
     pub failures: Vec<Outage>,
-    /// Statements that are allowed but probably not meant.
-    pub warnings: Vec<String>,
-    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
-    /// the scenario has to say.
-    pub classes: Option<Arc<dyn Classes>>,
-    /// Who makes the hosts of flows with a stack, if there are any. Whoever runs the scenario has
-    /// to [say](Self::with_stacks).
-    pub stacks: Option<Arc<dyn Stacks>>,
-    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
-    pub watch: Interrupt,
 }
 
 /// Reads `written` whole, unless `watch` is cancelled.
 pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
-    ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
+    in_range(written, &mut scenario)?;
     let usual = if scenario.others_send() { Vec::new() } else { vec![Flow::default()] };
     scenario.flows.get_or_insert(usual);
     if scenario.kind().is_slotted() {
@@ -84,6 +104,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let (assembly, loss) =
         (scenario.edge.assembly()?, scenario.loss.losses(link_loss::lasts(&scenario))?);
     let link_loss = link_loss::of_links(&scenario)?;
+    let ack_spacing = ack_pacing::read(&scenario)?;
     let marks = scenario.access.marks()?;
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
@@ -105,14 +126,17 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     warnings.extend(unused::warnings(&scenario, &demand, marked));
     warnings.extend(offered::warnings(&scenario));
     warnings.extend(idle_fields::warnings(&scenario, tcp.iter().chain(&demand_tcp)));
-    warnings.extend(idle_tcp::warnings(written, &tcp, &demand_tcp));
+    let idle = idle_tcp::warnings(&scenario, &tcp, &demand_tcp);
+    let dropped = idle_tcp::dropped(written, &idle, &tcp, &demand_tcp);
+    warnings.extend(idle);
     let entries = (&tcp[..], &flow_ends[..], &demand_tcp[..]);
     warnings.extend(ticks::warnings(&scenario, &assembly, mesh.as_ref(), entries));
-    Ok(Resolved {
+    let found = Settled {
         scenario,
         assembly,
         loss,
         link_loss,
+        ack_spacing,
         marks: marks.map(|marking| marking.filter(|marking| heeded || marking.drops)),
         core_marks: core_marks.filter(|marking| heeded || marking.drops),
         wlan,
@@ -125,11 +149,28 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         batches,
         mesh,
         failures,
-        warnings,
-        classes: None,
-        stacks: None,
-        watch: watch.clone(),
-    })
+    };
+    let (found, watch) = (Arc::new(found), watch.clone());
+    Ok(Resolved { found, warnings, dropped, classes: None, stacks: None, watch })
+}
+
+/// Checks the ranges of all fields of `written`; `scenario` is equal to it, and stays so. Of flows
+/// that differ in numbers alone, the least and the largest are looked at first.
+fn in_range(written: &Scenario, scenario: &mut Scenario) -> Check {
+    let flows = scenario.flows.take();
+    scenario.flows = flows.as_deref().map(extremes::of_flows);
+    let few = |demand: &mut Demand| {
+        let rows = extremes::of_rows(&demand.trace);
+        std::mem::replace(&mut demand.trace, rows)
+    };
+    let traces: Vec<_> = scenario.demand.iter_mut().map(few).collect();
+    let found = ranges::check(&SCHEMA, "", &*scenario);
+    scenario.flows = flows;
+    for (demand, trace) in scenario.demand.iter_mut().zip(traces) {
+        demand.trace = trace;
+    }
+    // The first mistake of all is the one to name.
+    found.or_else(|_| ranges::check(&SCHEMA, "", written))
 }
 
 /// Whether a queue may mark packets of any host, by the TCP parameters of all entries.
@@ -146,12 +187,20 @@ fn endpoints(
     scenario: &mut Scenario,
 ) -> Result<(Vec<Config>, Vec<Config>), ScenarioError> {
     let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
+    // Most flows are as the one before them.
+    let mut before: Option<(&Overrides, Config)> = None;
     for (index, flow) in scenario.flows().iter().enumerate() {
-        let at = format!("flows[{index}]");
-        let config = endpoint(written, &at, &flow.tcp)?;
-        let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
-        wlan::fits(scenario, index, &table, &config)?;
-        tcp.push(config);
+        let config = match before.take() {
+            Some((own, config)) if *own == flow.tcp => config,
+            _ => endpoint(written, &format!("flows[{index}]"), &flow.tcp)?,
+        };
+        if !scenario.wlan.is_empty() {
+            let at = format!("flows[{index}]");
+            let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
+            wlan::fits(scenario, index, &table, &config)?;
+        }
+        tcp.push(config.clone());
+        before = Some((&flow.tcp, config));
     }
     let flows = scenario.flows.iter_mut().flatten().zip(&tcp);
     let mut own: Vec<_> = flows
@@ -171,7 +220,6 @@ fn endpoints(
     // General parameters that contradict one another serve entries that override them.
     let general = Config::resolve(&written.tcp).ok().filter(|_| !own.is_empty());
     let general = general.as_ref().map(written_out);
-    // Most flows are as the one before them.
     let mut last: Option<(&Config, Overrides)> = None;
     for (parameters, config) in own {
         let differs = match last.take() {

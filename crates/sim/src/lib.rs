@@ -22,12 +22,12 @@ pub use burstlab_tcp::{
 pub use burstlab_units::{Span, Time};
 pub use checkpoint::CheckpointError;
 pub use measure::{
-    BurstSummary, Cause, ClassSummary, Column, Confusion, Counters, DemandSummary, DepartedSummary,
-    FlowSummary, HopSummary, LinkBursts, LinkClass, LinkSummary, LostBurst, MeasuredSlots,
-    NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Progress,
-    Reductions, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary, SlowdownSummary,
-    StackSummary, Summary, SurgerySummary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
-    summary_schema,
+    AckPacingSummary, BurstSummary, Cause, ClassSummary, Column, Confusion, Counters,
+    DemandSummary, DepartedSummary, FlowSummary, HopSummary, LinkBursts, LinkClass, LinkSummary,
+    LostBurst, MeasuredSlots, NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary,
+    Piece, PortSummary, Progress, Reductions, Resolutions, RouteSummary, RunBytes, SizeSummary,
+    SlotSummary, SlowdownSummary, SpeedSummary, StackSummary, Summary, SurgerySummary,
+    SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use parting::{Branches, NoBranch, Price, Prices};

@@ -16,7 +16,7 @@ const SLICE: u32 = 1 << 14;
 
 /// Of a stopped run, the numbers of so many flows are reported, the first that the scenario lists:
 /// those of a million take ten seconds to write down.
-pub const FLOWS_WHEN_STOPPED: usize = 1 << 13;
+pub const FLOWS_WHEN_STOPPED: usize = 1 << 12;
 
 /// A view of a run from another thread: its progress, and a means to stop it.
 #[derive(Clone, Debug, Default)]

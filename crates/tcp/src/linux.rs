@@ -128,9 +128,22 @@ impl Linux {
     pub fn poll_timeout(&self) -> Option<Time> {
         let paced = self.path.pace().deadline().map(|ns| self.clock.at_ns(ns));
         // A law has nothing to decide once all is delivered that there will be.
-        let over = || self.application.is_closed() && self.queue.is_empty() && !self.has_data();
+        let over = || {
+            self.application.is_closed()
+                && self.queue.is_empty()
+                && !self.application.has_data(&self.queue)
+        };
         let class = self.path.class_deadline().filter(|_| !over());
         earliest(earliest(self.timer.deadline(), paced), class)
+    }
+
+    /// When pacing lets segments go, if nothing else happens by then to a sender that is
+    /// [fast](Self::is_fast), unless an ACK comes.
+    #[inline]
+    pub(crate) fn paced_alone(&self) -> Option<Time> {
+        let due = self.clock.at_ns(self.path.pace().deadline()?);
+        let alone = self.is_fast() && self.timer.deadline().is_none_or(|other| other > due);
+        alone.then_some(due)
     }
 
     /// The timer runs out. Does nothing before its time.
@@ -248,10 +261,6 @@ impl Linux {
 }
 
 impl Linux {
-    fn has_data(&self) -> bool {
-        self.application.has_more(self.queue.next())
-    }
-
     /// The state that window laws may read.
     #[inline]
     fn context(&self, now: Reading) -> AckContext {

@@ -395,6 +395,19 @@ impl Sender {
         matches!(self, Self::Linux(sender) if sender.takes_full_fast(now, next))
     }
 
+    /// When [`on_timeout`](Self::on_timeout) lets new segments go because of pacing, and does
+    /// nothing else: no other timer runs out by then, nothing is being repaired, probed or
+    /// reported, and no class of Python listens or decides. `None`: pacing holds nothing back, or
+    /// more may happen.
+    #[inline]
+    #[must_use]
+    pub fn paced_alone(&self) -> Option<Time> {
+        match self {
+            Self::Classic(_) => None,
+            Self::Linux(sender) => sender.paced_alone(),
+        }
+    }
+
     /// The options of a segment that goes out at `now`.
     #[must_use]
     pub fn options(&self, now: Time, sent: &Transmission) -> SegmentOptions {

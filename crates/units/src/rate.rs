@@ -129,16 +129,26 @@ impl Serializer {
     /// Works out the time of `size`, if it is not the one that is known.
     fn measure(&mut self, size: Bytes) {
         if self.memo.0 != size {
-            let rate = u128::from(self.rate.as_bps());
-            let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
-            // A unit that takes longer than there is time has not left when the run ends.
-            let quotient = u64::try_from(units / rate).unwrap_or(u64::MAX - 1);
-            self.memo = (size, quotient, (units % rate) as u64);
+            let (quotient, rest) = divided(size.get(), self.rate.as_bps());
+            self.memo = (size, quotient, rest);
             if self.memo.2 == 0 {
                 self.whole = (size, Span::from_ps(quotient));
             }
         }
     }
+}
+
+/// The whole picoseconds that so many bytes take at so many bit/s, and the rest, in 1/rate
+/// picoseconds.
+#[inline]
+fn divided(bytes: u64, rate: u64) -> (u64, u64) {
+    // Up to 2.3 MB the numbers of half the length do, whose division takes a fifth of the time.
+    if let Some(units) = bytes.checked_mul(8 * PS_PER_S) {
+        return (units / rate, units % rate);
+    }
+    let (units, rate) = (u128::from(bytes) * 8 * u128::from(PS_PER_S), u128::from(rate));
+    // A unit that takes longer than there is time has not left when the run ends.
+    (u64::try_from(units / rate).unwrap_or(u64::MAX - 1), (units % rate) as u64)
 }
 
 /// The times of units that are evenly at one place: when the last bit of each is there.
@@ -183,6 +193,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn short_numbers_divide_as_long_ones_do(bytes in 0u64..5_000_000, rate in 1u64..=u64::MAX) {
+            let units = u128::from(bytes) * 8 * u128::from(PS_PER_S);
+            let rest = (units % u128::from(rate)) as u64;
+            let whole = u64::try_from(units / u128::from(rate)).unwrap_or(u64::MAX - 1);
+            prop_assert_eq!(divided(bytes, rate), (whole, rest));
+        }
+
         #[test]
         fn many_packets_take_exactly_the_time_of_their_bits(
             rate in 1u64..=u64::MAX,

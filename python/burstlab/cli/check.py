@@ -40,9 +40,10 @@ def check(
     json_
         With --ties: print one JSON document and nothing else.
     """
-    from burstlab import simulation
     from burstlab.cli.printing import say, warn
     from burstlab.errors import InputError
+    from burstlab.loading import to_document
+    from burstlab.running.checked import Checked
     from burstlab.timers import timer_ties
 
     given = {"--jobs": jobs is not None, "--allow-code": allow_code, "--json": json_}
@@ -50,17 +51,18 @@ def check(
         raise InputError(f"{flag} belongs to --ties\n  fix: add --ties, or leave it out")
     if resolve and ties:
         raise InputError("--resolve prints the scenario alone\n  fix: leave out --ties")
-    resolved = simulation.resolve(scenario)
+    checked = Checked(to_document(scenario))
+    resolved = checked.resolved
     if resolve:
         _print_whole(resolved)
     elif not json_:
         say(f"{scenario}: no error found")
-        memory, time_s = simulation.estimate(resolved)
+        memory, time_s = checked.estimate()
         if memory > _MUCH or time_s > _LONG:
             say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
         for tie in timer_ties(resolved):
             say(f"tie by construction: {tie}; {_FIRST}")
-    for line in [*simulation.doubts(scenario), *simulation.announcements(resolved)]:
+    for line in [*checked.doubts(), *checked.announcements()]:
         warn(f"warning: {line}")
     if not ties:
         return 0
@@ -131,7 +133,7 @@ def _span(time_s: float) -> str:
 
 def schema() -> int:
     """Print the JSON schema of a scenario, for editors and other tools."""
-    from burstlab import _core
+    from burstlab.documents.schema import schema as text
 
-    print(_core.schema())
+    print(text(), end="")
     return 0

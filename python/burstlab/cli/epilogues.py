@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 #: The meaning of each exit status; signals, which can end every command, have their own.
 STATUSES = {
@@ -18,8 +18,7 @@ SIGNALS = "129, 130 or 143: ended by SIGHUP, by Ctrl-C or by SIGTERM, and what w
 _MORE_MEMORY = "bad input, or more memory needed than run.max_memory"
 
 
-@dataclass(frozen=True)
-class Epilogue:
+class Epilogue(NamedTuple):
     """The end of a help text.
 
     Attributes

@@ -17,7 +17,7 @@ def list_(*, json_: Json = False) -> int:
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab import _core
+    from burstlab.documents.schema import scenario_schema
     from burstlab.reproduce.paper import papers
 
     targets = [
@@ -25,7 +25,7 @@ def list_(*, json_: Json = False) -> int:
         for paper in papers()
         for target in paper.targets
     ]
-    schema = json.loads(_core.schema())
+    schema = scenario_schema()
     choices = dict(_choices(schema))
     topologies = [
         {"topology": each["const"], "title": " ".join(each.get("description", "").split())}

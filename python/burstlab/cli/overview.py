@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import shutil
+import os
+import sys
 import textwrap
-from functools import cache
-from pathlib import Path
 
 from burstlab.cli.epilogues import ALL
 
@@ -32,6 +30,9 @@ _OTHERS = {
 #: The longest line; a narrower terminal breaks lines earlier.
 _WIDEST = 100
 
+#: The width where no terminal has one.
+_COLUMNS = 80
+
 
 def name_of(place: str) -> str:
     """Return the name of the command whose function is at ``"file:function"``."""
@@ -40,7 +41,7 @@ def name_of(place: str) -> str:
 
 def overview() -> str:
     """Return the usage, the commands by task with a sentence each, and the exit statuses."""
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    width = min(_columns(), _WIDEST)
     groups = {task: {name_of(one): _summary(one) for one in TASKS[task]} for task in TASKS}
     groups["Help and version"] = _OTHERS
     column = 2 + max(len(name) for commands in groups.values() for name in commands) + 2
@@ -60,29 +61,32 @@ def overview() -> str:
     return "\n\n".join(parts)
 
 
+def _columns() -> int:
+    """Return the width of the terminal, as `shutil` does; to import that takes longer than this."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    out = sys.__stdout__
+    try:
+        return os.get_terminal_size(out.fileno()).columns if out is not None else _COLUMNS
+    except (OSError, ValueError):
+        return _COLUMNS
+
+
 def _summary(place: str) -> str:
     """Return the first sentence of a command's docstring, read from its source.
 
-    The source is parsed and not imported: to import all commands takes five times as long.
+    The source is searched, and neither imported nor parsed: both take far longer.
     """
     file, _, function = place.partition(":")
-    for node in _parsed(file).body:
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
-        if isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == function for target in node.targets
-        ):
-            return _help_of(node.value)
-    raise AssertionError(f"{place} is not in the package")
-
-
-@cache
-def _parsed(file: str) -> ast.Module:
-    return ast.parse(Path(__file__).with_name(f"{file}.py").read_text(encoding="utf-8"))
-
-
-def _help_of(call: ast.expr) -> str:
-    """Return the text of ``help=`` of a group of commands."""
-    assert isinstance(call, ast.Call)
-    texts = [word.value for word in call.keywords if word.arg == "help"]
-    return str(ast.literal_eval(texts[0])) if texts else ""
+    # To import `pathlib` takes longer than to read all files.
+    path = f"{__file__.removesuffix('overview.py')}{file}.py"
+    with open(path, encoding="utf-8") as source:  # noqa: PTH123
+        text = source.read()
+    _, begins, rest = text.partition(f"\ndef {function}(")
+    if begins:
+        return " ".join(rest.split('"""', 2)[1].split("\n\n")[0].split())
+    # A group of commands: the text is that of its `help`.
+    _, begins, rest = text.partition(f"\n{function} = App(")
+    assert begins, f"{place} is not in the package"
+    return rest.split('help="', 1)[1].split('"')[0]

@@ -196,7 +196,7 @@ def print_warnings(result: Result) -> None:
 
 def print_tables(result: Result) -> None:
     """Print the flows of a result, and its other tables."""
-    from burstlab.cli import mesh, slots
+    from burstlab.cli import mesh, pacing, slots, speed
 
     if not result.replications:
         return
@@ -216,8 +216,9 @@ def print_tables(result: Result) -> None:
     ):
         if made is not None:
             print(made)
-    for line in (*mesh.lines(result), *slots.lines(result)):
-        say(line)
+    for part in (mesh, slots, pacing, speed):
+        for line in part.lines(result):
+            say(line)
     for one in result.replications[0].summary.get("stacks", []):
         say(f"{one['label']}: {one['crate']} {one['version']} ({one['source']})")
     print(_caption(result))

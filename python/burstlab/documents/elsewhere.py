@@ -15,6 +15,7 @@ from typing import Any
 
 from burstlab import _core
 from burstlab.documents.parameters import LAWS_OF_LINUX
+from burstlab.documents.schema import scenario_schema
 
 #: Names of fields in other programs, by the field here.
 _ALSO: Mapping[str, tuple[str, ...]] = {
@@ -177,9 +178,8 @@ def _plain(table: str) -> str:
 def _fields() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     """Return the fields of each table, by the path of the table and their names."""
     found: dict[str, Mapping[str, Mapping[str, Any]]] = {}
-    root = json.loads(_core.schema())
-    for path, schema in _tables("", root, 0):
-        found[path] = schema["properties"]
+    for path, table in _tables("", scenario_schema(), 0):
+        found[path] = table["properties"]
     return found
 
 
@@ -211,14 +211,9 @@ def _followed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
             found = {**options[0], **rest}
         elif "$ref" in found:
             name = str(found.pop("$ref")).rpartition("/")[2]
-            found = {**_definitions()[name], **found}
+            found = {**scenario_schema()["$defs"][name], **found}
         else:
             return found
-
-
-@cache
-def _definitions() -> Mapping[str, Mapping[str, Any]]:
-    return json.loads(_core.schema())["$defs"]
 
 
 def _choices(schema: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ _LENGTH = 1_000_000
 
 
 #: Number of flows in the summary of a run that is stopped, as in the engine.
-FLOWS_WHEN_STOPPED = 8192
+FLOWS_WHEN_STOPPED = 4096
 
 
 def read_summary(text: str, stopped: Callable[[], bool] = lambda: False) -> Any:

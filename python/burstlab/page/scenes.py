@@ -18,7 +18,8 @@ from burstlab.loading import Document, admitted
 from burstlab.page.serving import Page
 from burstlab.page.showing import RUN, Shown, page_about, watched
 from burstlab.results import TRACES, read
-from burstlab.simulation import announcements, resolve, run_resolved
+from burstlab.running.checked import Checked
+from burstlab.simulation import resolve, run_resolved
 
 #: Runs whose tables are kept; those that were asked for longest ago go first.
 KEPT = 8
@@ -186,10 +187,11 @@ def scenario_viewer(
     import warnings
 
     document = admitted(where, settings, allow_code=allow_code)
-    resolved = resolve(document)
+    checked = Checked(document)
+    resolved = checked.resolved
     if replication < 0:
         raise InputError(f"--replication {replication}: is not valid\n  fix: use 0 or more")
-    for line in announcements(resolved):
+    for line in checked.announcements():
         warnings.warn(line, stacklevel=2)
     words = ["burstlab", "run", str(where)]
     for setting in settings:

@@ -13,10 +13,11 @@ from burstlab import _core
 from burstlab.loading import Document
 from burstlab.reproduce.context import Context
 from burstlab.results import Replication
+from burstlab.running.checked import Checked
 from burstlab.running.engine import Bound
 from burstlab.running.progress import Progress
 from burstlab.running.worker_pool import workers_asked
-from burstlab.simulation import replicate, that_fit
+from burstlab.simulation import replicate
 from burstlab.studies.running import Done, PointRun, Running
 from burstlab.studies.work import Answer, Order
 from burstlab.studies.workers import threads
@@ -59,7 +60,7 @@ def make_all(
             yield point_run
 
     jobs = workers_asked(context.jobs)
-    with threads(min(that_fit(scenario, jobs) for scenario in resolved)) as ready:
+    with threads(min(Checked(scenario).that_fit(jobs) for scenario in resolved)) as ready:
         bound, progress = Bound(resolved[0]), Progress(len(point_runs))
         running = Running(begun(), partial(_do, make, context.free), ready, bound, progress, 1)
         with closing(running.points()) as points:

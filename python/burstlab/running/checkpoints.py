@@ -72,7 +72,7 @@ class Checkpoints:
         """Let other runs keep theirs there."""
         self._lock.close()
 
-    def check(self, scenario: str, seed: int, numbers: Sequence[int]) -> None:
+    def check(self, scenario: str | _core.Scenario, seed: int, numbers: Sequence[int]) -> None:
         """Refuse files that are of another run, before any replication is run."""
         for number in numbers:
             keeper = self.keeper(number)

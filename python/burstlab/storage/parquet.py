@@ -6,11 +6,13 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import FULL, InputError
+from burstlab.storage.behind import Behind
 from burstlab.storage.files import sync
 from burstlab.storage.source_tags import SourceTags
 from burstlab.storage.sums import check_sum, note_sums, sum_of
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from burstlab.storage.columnar.writing import Writer
 
 _SUFFIX = ".parquet"
+
+#: Chunks of tables that may wait to be written; the engine makes one more meanwhile.
+_WAITING = 1
 
 
 class writing:
@@ -165,9 +170,10 @@ def write_table(
 
 
 class Part:
-    """The tables of one replication, written while it runs.
+    """The tables of one replication, written by a thread while it runs.
 
-    They lie hidden in the directory of the result, until `assemble` puts them together.
+    An error of writing is raised with the next rows, or once all are there. The files lie hidden
+    in the directory of the result, until `assemble` puts them together.
 
     Parameters
     ----------
@@ -183,13 +189,28 @@ class Part:
         self._writers: dict[str, FileWriter] = {}
         self._early: dict[str, deque[FileWriter]] = {}
         self._came_early = 0
+        self._behind = Behind(_WAITING)
 
     def rows(self, name: str, columns: Mapping[str, Any]) -> None:
         """Take the next rows of a table from the engine."""
-        self._write(name, from_engine(columns, self.replication))
+        self._behind.do(partial(self._rows, name, columns))
 
     def early(self, name: str, columns: Mapping[str, Any]) -> None:
         """Take a chunk whose turn comes when the last of its rows is final, and put it aside."""
+        self._behind.do(partial(self._put_aside, name, columns))
+
+    def late(self, name: str, places: NDArray[np.uint32], columns: Mapping[str, Any]) -> None:
+        """Take the rows that an early chunk lacked, once it is next."""
+        self._behind.do(partial(self._complete, name, places, columns))
+
+    def written(self) -> None:
+        """Wait until all that was taken is written."""
+        self._behind.end()
+
+    def _rows(self, name: str, columns: Mapping[str, Any]) -> None:
+        self._write(name, from_engine(columns, self.replication))
+
+    def _put_aside(self, name: str, columns: Mapping[str, Any]) -> None:
         self._came_early += 1
         aside = self._writer(f"{name}-{self.replication}-{self._came_early}")
         self._early.setdefault(name, deque()).append(aside)
@@ -197,8 +218,7 @@ class Part:
             aside.write(from_engine(columns, self.replication))
             aside.close()
 
-    def late(self, name: str, places: NDArray[np.uint32], columns: Mapping[str, Any]) -> None:
-        """Take the rows that an early chunk lacked, once it is next."""
+    def _complete(self, name: str, places: NDArray[np.uint32], columns: Mapping[str, Any]) -> None:
         import numpy as np
 
         aside = self._early[name].popleft()
@@ -221,6 +241,7 @@ class Part:
 
     def close(self, marks: SourceTags | None = None) -> dict[str, Path]:
         """Complete the files, with marks if they are the tables; return them by table."""
+        self.written()
         for name, writer in self._writers.items():
             with writing(self._directory / f"{name}{_SUFFIX}"):
                 writer.close(None if marks is None else marks.of(name))
@@ -228,6 +249,7 @@ class Part:
 
     def discard(self) -> None:
         """Remove the files."""
+        self._behind.drop()
         aside = (writer for early in self._early.values() for writer in early)
         for writer in (*self._writers.values(), *aside):
             writer.discard()

@@ -45,6 +45,7 @@ _ORDERED = (
     ("notices_sent", "notices_lost"),
     ("packets_crossed", "packets_delivered"),
     ("events", "core_events"),
+    ("packets_delivered", "packets_one_by_one"),
     ("simulated_s", "measured_s"),
 )
 

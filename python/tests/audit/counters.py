@@ -34,6 +34,7 @@ def check(run: Run, audit: Audit) -> None:
     _batches(run, audit)
     delivered = max(counters["packets_delivered"], 1)
     audit.equal("events_per_packet", counters["events"] / delivered)
+    audit.equal("speed.one_by_one", counters["packets_one_by_one"] / delivered)
     each = 0.0 if "ops" in run.summary else out.sum() / max(counters["bursts_delivered"], 1)
     audit.equal("packets_per_burst", float(each))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _GIVEN = "what was given, or is measured by the clock of the machine"
 _WORK = "the work that was done, which tracing changes: no more in the core than in all"
+_TAKEN = "the work that was done, which tracing changes: no more than packets were delivered"
 _NOTICES = "messages to senders have no trace: no more lost than sent"
 _BATCHES = "packets of batches that wait in queues: conserved; those in bursts are computed"
 _FRAMES = "frames on the air have no trace: at least one a packet, no more failures than frames"
@@ -20,6 +21,7 @@ _EXTRA = "notifications have no trace: no more than the backlog, which is comput
 BOUNDED: dict[str, str] = {
     **dict.fromkeys(("seed", "simulated_s", "wall_s"), _GIVEN),
     **dict.fromkeys(("counters.events", "counters.core_events"), _WORK),
+    "counters.packets_one_by_one": _TAKEN,
     "flows[].packets_marked": _MARKS,
     "demand[].offered_load_fibre": _ROUTES,
     **dict.fromkeys(("counters.notices_sent", "counters.notices_lost"), _NOTICES),

@@ -53,6 +53,9 @@ def scenario(number: int, seed: int = 1) -> tuple[str, Document]:
     for attempt in range(40):
         draw = Draw(seed, number, attempt)
         document = _MAKERS[family](draw)
+        paced = Draw(seed, number, attempt, 3)
+        if paced.chance(0.3):
+            document["access"]["ack_pacing"] = _pacing(paced)
         try:
             bl.resolve(document)
         except bl.ScenarioError:
@@ -119,6 +122,16 @@ def _access(draw: Draw) -> Document:
     if draw.chance(0.15):
         access["receiver"] = {**access.get("receiver", {}), "loss": _spells(draw)}
     return access
+
+
+def _pacing(draw: Draw) -> Document:
+    """ACKs that edge nodes hold back."""
+    found: Document = {"delay_max": draw.time(1e-3, 0.2)}
+    if draw.chance(0.5):
+        found |= {"window": draw.time(5e-3, 0.5), "gain": draw.real(0.3, 4.0)}
+    else:
+        found |= {"rule": "fixed", "interval": draw.time(1e-4, 5e-3)}
+    return found
 
 
 def _spells(draw: Draw) -> Document:

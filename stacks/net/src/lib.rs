@@ -210,7 +210,8 @@ impl Lab {
 
     fn simulate(&self, resolved: &Resolved) -> Result<Run, ScenarioError> {
         let (cwnd, datagrams) = (self.windows, self.captures);
-        let trace = Trace { packets: true, bursts: true, cwnd, ledger: true, datagrams };
+        let always = Trace { packets: true, bursts: true, ledger: true, ..Trace::default() };
+        let trace = Trace { cwnd, datagrams, ..always };
         let monitor = Monitor::default().holding(MOST_ROWS);
         let output = Simulation::new(resolved, self.seed, 0, trace).run(&monitor);
         let entries = resolved.scenario.flows().iter();

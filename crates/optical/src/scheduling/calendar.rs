@@ -33,6 +33,9 @@ pub(super) struct Void {
     pub(super) until: Time,
 }
 
+/// So many of the last reservations are looked at one by one before the others are searched.
+const NEAR: usize = 4;
+
 /// The last reservation of a channel.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tail {
@@ -77,13 +80,28 @@ impl Calendar {
     }
 
     /// The void between reservations that contains the whole of [`start`, `end`), if one does.
+    #[inline]
     pub(super) fn void(&self, start: Time, end: Time) -> Option<Void> {
-        let next = self.ring.partition_point(|taken| taken.start <= start);
+        let next = self.first_after(start);
         let since = self.end_before(next);
         let until = self.ring.get(next)?.start;
         (since <= start && end <= until).then_some(Void { since, until })
     }
 
+    /// The place of the first reservation that starts after `start`. It is searched among the last
+    /// ones first: most questions are about them, and most channels have few at all.
+    #[inline]
+    fn first_after(&self, start: Time) -> usize {
+        let count = self.ring.len();
+        for (back, taken) in self.ring.iter().rev().take(NEAR).enumerate() {
+            if taken.start <= start {
+                return count - back;
+            }
+        }
+        if count <= NEAR { 0 } else { self.ring.partition_point(|taken| taken.start <= start) }
+    }
+
+    #[inline]
     fn end_before(&self, index: usize) -> Time {
         index.checked_sub(1).map_or(self.dropped_end, |before| self.ring[before].end)
     }
@@ -123,6 +141,7 @@ impl Calendar {
     ///
     /// # Panics
     /// When it overlaps another one, or is empty.
+    #[inline]
     pub(super) fn reserve(&mut self, new: Reservation) -> Void {
         assert!(new.start < new.end, "an empty reservation: {new:?}");
         let horizon = self.horizon();
@@ -131,7 +150,7 @@ impl Calendar {
             self.ring.push_back(new);
             return Void { since: horizon, until: Time::MAX };
         }
-        let next = self.ring.partition_point(|taken| taken.start <= new.start);
+        let next = self.first_after(new.start);
         let void = Void { since: self.end_before(next), until: self.start_of(next) };
         assert!(
             void.since <= new.start && new.end <= void.until,
@@ -141,6 +160,7 @@ impl Calendar {
         void
     }
 
+    #[inline]
     fn start_of(&self, index: usize) -> Time {
         self.ring.get(index).map_or(Time::MAX, |taken| taken.start)
     }

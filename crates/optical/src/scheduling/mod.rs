@@ -1,6 +1,7 @@
 //! Data channels: the choice of a wavelength of an output fibre for a burst, and the reservations.
 
 mod calendar;
+mod horizons;
 mod port;
 mod rules;
 mod search;

@@ -4,13 +4,17 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::calendar::{Calendar, Reservation, Tail, Void};
+use super::horizons::Horizons;
 use super::rules::Scheduler;
 use super::search::Search;
 use super::voids::Voids;
 
 /// From so many wavelengths on, LAUC and LAUC-VF find a void by an index; of fewer, a look at each
 /// costs less.
-const INDEXED: u32 = 512;
+const INDEXED: u32 = 128;
+
+/// From so many on, first fit finds a horizon in blocks.
+const BLOCKED: u32 = 64;
 
 /// One output fibre with its data wavelengths, numbered from 0.
 ///
@@ -25,6 +29,8 @@ pub struct Port {
     tails: Vec<Tail>,
     /// Their voids, if the scheduler finds one there.
     voids: Option<Voids>,
+    /// Their horizons in blocks, if the scheduler finds one there.
+    horizons: Option<Horizons>,
     /// Reservations that ended up to here are not needed; a calendar drops them at its next change.
     past: Time,
     /// Use is measured from here.
@@ -38,17 +44,21 @@ impl Port {
     /// When there is no wavelength.
     #[must_use]
     pub fn new(wavelengths: u32, scheduler: Scheduler) -> Self {
-        Self::indexed_from(INDEXED, wavelengths, scheduler)
+        let least = if scheduler == Scheduler::FirstFit { BLOCKED } else { INDEXED };
+        Self::indexed_from(least, wavelengths, scheduler)
     }
 
     /// The same, which keeps an index from `least` wavelengths on.
     pub(super) fn indexed_from(least: u32, wavelengths: u32, scheduler: Scheduler) -> Self {
         assert!(wavelengths > 0, "a port has a wavelength");
-        let indexed = wavelengths >= least && scheduler.takes_the_latest();
-        let voids = indexed.then(|| Voids::of(wavelengths));
+        let many = wavelengths >= least;
+        let voids = (many && scheduler.takes_the_latest()).then(|| Voids::of(wavelengths));
+        let blocked = many && scheduler == Scheduler::FirstFit;
+        let horizons = blocked.then(|| Horizons::of(wavelengths));
         let calendars = vec![Calendar::default(); wavelengths as usize];
         let tails = vec![Tail::default(); wavelengths as usize];
-        Self { scheduler, calendars, tails, voids, past: Time::ZERO, origin: Time::ZERO }
+        let (past, origin) = (Time::ZERO, Time::ZERO);
+        Self { scheduler, calendars, tails, voids, horizons, past, origin }
     }
 
     /// The wavelength of a burst that passes from `start` for `hold`, of those from `allowed.0` to
@@ -56,6 +66,7 @@ impl Port {
     ///
     /// # Panics
     /// When `hold` is zero, `start` is forgotten, or a wavelength does not exist.
+    #[inline]
     #[must_use]
     pub fn find(&self, start: Time, hold: Span, allowed: (u32, u32)) -> Option<u32> {
         self.check(start, hold);
@@ -66,6 +77,9 @@ impl Port {
             return voids.latest(start, end);
         }
         let (low, high) = (allowed.0 as usize, allowed.1 as usize);
+        if let Some(horizons) = &self.horizons {
+            return horizons.lowest(start, (low, high), &self.tails);
+        }
         self.scheduler.choose(&Search {
             start,
             end: start + hold,
@@ -111,6 +125,7 @@ impl Port {
     ///
     /// # Panics
     /// When it is not free, `end` is not after `start`, or `start` is forgotten.
+    #[inline]
     pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u128) {
         assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
         let void = self.changing(wavelength).reserve(Reservation { start, end, owner });
@@ -119,7 +134,10 @@ impl Port {
             voids.insert(wavelength, Void { since: void.since, until: start });
             voids.insert(wavelength, Void { since: end, until: void.until });
         }
-        self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
+        // In a void before another reservation it is not the last one.
+        if void.until == Time::MAX {
+            self.ends(wavelength, Tail { start, end });
+        }
     }
 
     /// Lets the reservation of `owner` on `wavelength` that begins at `start` end at `new_end`;
@@ -143,8 +161,17 @@ impl Port {
             };
             voids.insert(wavelength, Void { since, until: behind.until });
         }
-        self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
+        self.ends(wavelength, self.calendars[wavelength as usize].tail());
         true
+    }
+
+    /// A wavelength has another last reservation.
+    #[inline]
+    fn ends(&mut self, wavelength: u32, tail: Tail) {
+        self.tails[wavelength as usize] = tail;
+        if let Some(horizons) = &mut self.horizons {
+            horizons.changes(wavelength, &self.tails);
+        }
     }
 
     #[inline]

@@ -58,7 +58,7 @@ impl Scheduler {
         let behind = |void: Void| void.until.as_ps().wrapping_sub(end);
         let whole = |void: Void| void.until.as_ps().wrapping_sub(void.since.as_ps());
         match self {
-            Self::FirstFit | Self::FfVf => search.least(between, 1, |_| 0),
+            Self::FirstFit | Self::FfVf => search.lowest(between),
             Self::Horizon | Self::LaucVf => search.least(between, u64::MAX, before),
             Self::MinEv => search.least(between, u64::MAX, behind),
             // Without an end it is longer than any other, and the longer the earlier it began.

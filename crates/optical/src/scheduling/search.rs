@@ -15,6 +15,17 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The lowest wavelength on which there is room: behind the last burst, or `between` others.
+    #[inline]
+    pub(super) fn lowest(&self, between: bool) -> Option<u32> {
+        let fits = |(tail, calendar): (&Tail, &Calendar)| {
+            let inside = || calendar.void(self.start, self.end).is_some();
+            tail.end <= self.start || between && tail.start > self.start && inside()
+        };
+        let place = self.tails.iter().zip(self.calendars).position(fits)?;
+        Some(self.lowest + place as u32)
+    }
+
     /// The wavelength on which the void that holds the burst costs least, and less than `none`; of
     /// equal ones the lowest. `between`: whether only the voids behind the last burst count, or
     /// those before it as well.

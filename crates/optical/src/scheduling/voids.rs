@@ -28,19 +28,17 @@ struct Entry {
 /// Voids that follow one another. A block is never empty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Block {
-    entries: Vec<Entry>,
+    /// Where the first of them stands: here, a search for a block looks at no other memory.
+    first: Key,
     /// The latest end of them.
     latest: Time,
+    entries: Vec<Entry>,
 }
 
 impl Block {
     fn of(entries: Vec<Entry>) -> Self {
         let latest = entries.iter().map(|entry| entry.until).max().unwrap_or_default();
-        Self { entries, latest }
-    }
-
-    fn first(&self) -> Key {
-        self.entries[0].key
+        Self { first: entries[0].key, latest, entries }
     }
 
     /// The last void that begins at `key` or before, and does not end before `end`.
@@ -71,7 +69,7 @@ impl Voids {
     /// reservations count.
     pub(super) fn latest(&self, start: Time, end: Time) -> Option<u32> {
         let key = (start, u32::MAX);
-        let count = self.blocks.partition_point(|block| block.first() <= key);
+        let count = self.blocks.partition_point(|block| block.first <= key);
         let blocks = self.blocks[..count].iter().rev();
         blocks.filter(|block| end <= block.latest).find_map(|block| block.last(key, end))
     }
@@ -89,6 +87,7 @@ impl Voids {
         let block = &mut self.blocks[at];
         let place = block.entries.partition_point(|other| other.key < entry.key);
         block.entries.insert(place, entry);
+        block.first = block.entries[0].key;
         block.latest = block.latest.max(entry.until);
         if block.entries.len() > BLOCK {
             let behind = block.entries.split_off(BLOCK / 2);
@@ -110,9 +109,14 @@ impl Voids {
         let block = &mut self.blocks[at];
         let place = block.entries.binary_search_by_key(&key, |entry| entry.key);
         let gone = block.entries.remove(place.expect("a void that is known"));
-        if block.entries.is_empty() {
+        let Some(first) = block.entries.first() else {
             self.blocks.remove(at);
-        } else if gone.until == block.latest {
+            return;
+        };
+        block.first = first.key;
+        // Most often another one ends as late: never.
+        let latest = |entry: &Entry| entry.until == block.latest;
+        if gone.until == block.latest && !block.entries.iter().rev().any(latest) {
             *block = Block::of(std::mem::take(&mut block.entries));
         }
     }
@@ -120,7 +124,7 @@ impl Voids {
     /// The block in which a void stands, or would: the last that does not begin behind it. `None`:
     /// it stands before all.
     fn block(&self, key: Key) -> Option<usize> {
-        self.blocks.partition_point(|block| block.first() <= key).checked_sub(1)
+        self.blocks.partition_point(|block| block.first <= key).checked_sub(1)
     }
 
     /// All of them, with their wavelengths, in order.

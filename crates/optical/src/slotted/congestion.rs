@@ -56,10 +56,15 @@ impl Window {
 
     /// How many a slot, up to and with `slot`. Before slot 0 there was nothing.
     fn rate(&mut self, slot: u64) -> f64 {
+        self.rate_without(slot, 0)
+    }
+
+    /// The same, as if `some` of those in `slot` had not been counted.
+    fn rate_without(&mut self, slot: u64, some: u32) -> f64 {
         self.roll(slot);
         let before = (self.parts.len() as u64 - 1) * self.length;
         let full = before + (slot + self.length - self.until) + 1;
-        self.total as f64 / full as f64
+        (self.total - u64::from(some)) as f64 / full as f64
     }
 }
 
@@ -85,6 +90,8 @@ pub struct Descriptor {
     /// The slot since which they have been, looked at with each arrival.
     since: Option<u64>,
     wavelengths: f64,
+    /// The slot of the last arrival, and the arrivals in it.
+    newest: (u64, u32),
 }
 
 impl Descriptor {
@@ -101,6 +108,7 @@ impl Descriptor {
             sustained: 0,
             since: None,
             wavelengths,
+            newest: (0, 0),
         }
     }
 
@@ -116,10 +124,22 @@ impl Descriptor {
     #[inline]
     pub fn arrives(&mut self, slot: u64) {
         self.arrivals.add(slot);
+        if self.newest.0 != slot {
+            self.newest = (slot, 0);
+        }
+        self.newest.1 += 1;
         if self.sustained > 0 {
             let above = self.arrivals.rate(slot) >= self.threshold;
             self.since = above.then(|| self.since.unwrap_or(slot));
         }
+    }
+
+    /// The arrivals of the last slots before `slot`, as a share of what the output can carry; no
+    /// arrival may be later than `slot`. Arrivals in `slot` do not count, so that their order and
+    /// that of the reader does not matter.
+    pub fn load(&mut self, slot: u64) -> f64 {
+        let here = if self.newest.0 == slot { self.newest.1 } else { 0 };
+        self.arrivals.rate_without(slot, here) / self.wavelengths
     }
 
     /// Whether a packet that is dropped in this slot, or a later one, is lost by congestion.

@@ -12,7 +12,7 @@ fn resolve(network: &Value) -> Result<Network, ScenarioError> {
     let bursts = if mesh { json!([{"length": {"mean": "1 KB"}}]) } else { json!([]) };
     let text = json!({"network": network, "bursts": bursts}).to_string();
     let resolved = Scenario::from_json(&text).and_then(|scenario| scenario.resolve())?;
-    Ok(resolved.scenario.network)
+    Ok(resolved.scenario.network.clone())
 }
 
 fn graph(network: &Value) -> Graph {

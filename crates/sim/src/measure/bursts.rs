@@ -40,6 +40,15 @@ pub(crate) struct Ended {
     pub(crate) took: Span,
 }
 
+/// The value in a place of a list, which grows where it is not there yet.
+#[inline]
+pub(super) fn grown<T: Clone + Default>(list: &mut Vec<T>, place: usize) -> &mut T {
+    if list.len() <= place {
+        list.resize(place + 1, T::default());
+    }
+    &mut list[place]
+}
+
 /// Bursts that ended, and those of them that were lost.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct EndTally {
@@ -129,8 +138,13 @@ pub(super) struct Times {
 impl Times {
     #[inline]
     pub(super) fn add(&mut self, wait: Span) {
-        self.waits.add(wait);
-        self.classes.add(wait.as_ps() / 1000);
+        if wait.is_zero() {
+            self.waits.count += 1;
+            self.classes.add_zero();
+        } else {
+            self.waits.add(wait);
+            self.classes.add(wait.as_ps() / 1000);
+        }
     }
 
     fn absorb(&mut self, other: &Self) {
@@ -268,8 +282,7 @@ impl KindTally {
         }
         let size = 64 - burst.bytes.get().leading_zeros() as usize;
         for (list, place) in [(&mut self.hops, burst.hops), (&mut self.sizes, size)] {
-            list.resize(list.len().max(place + 1), EndTally::default());
-            list[place].add(is_lost);
+            grown(list, place).add(is_lost);
         }
         if let Some((cause, node)) = lost {
             self.causes[cause as usize] += 1;

@@ -17,7 +17,7 @@ const WHOLE: usize = 2;
 const FEW: usize = 8;
 
 /// Low bits of a row's number: what names a row while it is held.
-const NAMES: u64 = (1 << 31) - 1;
+pub(crate) const NAMES: u64 = (1 << 30) - 1;
 
 /// Some rows of a table, and what says whether they are final.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub(crate) struct Chunk<T, M> {
 
 /// The rows of a table from the first chunk on that was not handed over.
 ///
-/// Rows are numbered from 0, without bound. A row that is changed later is named by the low 31 bits
+/// Rows are numbered from 0, without bound. A row that is changed later is named by the low 30 bits
 /// of its number, which are unique among the rows that are held.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Chunks<T, M = ()> {
@@ -78,13 +78,17 @@ impl<T: Rows, M: Default> Chunks<T, M> {
         self.held.back_mut().expect("there is one with room")
     }
 
-    /// Adds so many rows: `append` adds those of a range of them to columns.
-    pub(crate) fn extend(&mut self, count: usize, mut append: impl FnMut(&mut T, Range<usize>)) {
+    /// Adds so many rows: `append` adds the rows of a range of them to the columns of a chunk.
+    pub(crate) fn extend(
+        &mut self,
+        count: usize,
+        mut append: impl FnMut(&mut Chunk<T, M>, Range<usize>),
+    ) {
         let (full, mut done) = (1 << self.bits, 0);
         while done < count {
             let chunk = self.with_room();
             let next = count.min(done + full - chunk.length);
-            append(&mut chunk.rows, done..next);
+            append(chunk, done..next);
             chunk.length += next - done;
             self.added += (next - done) as u64;
             done = next;
@@ -106,7 +110,7 @@ impl<T: Rows, M: Default> Chunks<T, M> {
     /// The name of the last row, by which [`at`](Self::at) finds it.
     #[inline]
     pub(crate) fn last(&self) -> u32 {
-        assert!(self.added - self.gone <= NAMES, "fewer than 2^31 rows wait to be final");
+        assert!(self.added - self.gone <= NAMES, "fewer than 2^30 rows wait to be final");
         ((self.added - 1) & NAMES) as u32
     }
 
@@ -121,6 +125,11 @@ impl<T: Rows, M: Default> Chunks<T, M> {
             Some(kept) => kept.binary_search(&(place as u32)).expect("a final row is not changed"),
         };
         (chunk, place)
+    }
+
+    /// Whether the row with this name, which was added, is held no more.
+    pub(crate) fn has_gone(&self, name: u32) -> bool {
+        u64::from(name).wrapping_sub(self.gone) & NAMES >= self.added - self.gone
     }
 
     /// The rows that are held, chunk by chunk.

@@ -13,6 +13,7 @@ pub(crate) struct Histogram {
 const EXACT: u64 = 4096;
 const CLASSES: u64 = 64;
 
+#[inline]
 fn place(value: u64) -> usize {
     if value < EXACT {
         return value as usize;
@@ -40,6 +41,15 @@ impl Histogram {
         match self.counts.get_mut(place(value)) {
             Some(count) => *count += 1,
             None => self.open(place(value)),
+        }
+    }
+
+    /// Counts a zero.
+    #[inline]
+    pub(crate) fn add_zero(&mut self) {
+        match self.counts.first_mut() {
+            Some(count) => *count += 1,
+            None => self.open(0),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The counts that every run has, and the tables that a run records when asked.
 
+mod ack_pacing;
+mod burst_rows;
 mod bursts;
 mod chunks;
 mod columns;
@@ -7,6 +9,7 @@ mod completion;
 mod connections;
 mod datagrams;
 mod digest;
+mod early;
 mod fates;
 mod histogram;
 mod ledger;
@@ -16,15 +19,19 @@ mod network;
 mod occupancy;
 mod ops;
 mod ordered;
+mod packet_rows;
 mod packets;
 mod rates;
 mod recorder;
 mod schema;
+mod speed;
 mod summary;
 mod surgery;
 mod windows;
 mod wlan;
 
+pub use ack_pacing::AckPacingSummary;
+pub(crate) use burst_rows::BurstRow;
 pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
 pub(crate) use completion::{Spread, Took, Transfer, slowdowns};
@@ -39,11 +46,13 @@ pub use mesh_summary::{
 pub(crate) use network::{Ended, Extent, NetworkTally, Sort};
 pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
-pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
+pub(crate) use packet_rows::{PacketCause, SentRow};
+pub(crate) use packets::{NO_ROW, row_behind, row_goes_on};
 pub(crate) use rates::{RateEvent, RateRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, HopRow, Recorder, Step, StepRow};
+pub(crate) use recorder::{HopRow, Recorder, Step, StepRow};
 pub use schema::summary_schema;
+pub use speed::SpeedSummary;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
     StackSummary, Summary,

@@ -4,14 +4,14 @@ use burstlab_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
 use super::Histogram;
-use super::bursts::{KINDS, KindTally, Waits};
+use super::burst_rows::BURST_KINDS;
+use super::bursts::{KINDS, KindTally, Waits, grown};
 use super::columns::{Column, Rows, Table, table};
 use super::loss::LossCause;
 use super::mesh_summary::{
     BurstSummary, LinkBursts, LinkClass, LinkSummary, NetworkSummary, NodeLosses, NodeSummary,
     RunBytes,
 };
-use super::recorder::BURST_KINDS;
 use crate::topology::{Graph, Link};
 
 pub(crate) use super::bursts::{Ended, Sort};
@@ -70,9 +70,7 @@ impl LinkTally {
     fn count(&mut self, sort: Sort, count: impl Fn(&mut PortTally)) {
         count(&mut self.kinds[sort.kind]);
         if let Some(class) = sort.class {
-            let place = class as usize;
-            self.classes.resize(self.classes.len().max(place + 1), PortTally::default());
-            count(&mut self.classes[place]);
+            count(grown(&mut self.classes, class as usize));
         }
     }
 }

@@ -64,23 +64,30 @@ impl<T: Rows> Ordered<T> {
     /// Hands over the chunks that are full. No row from before `now` comes any more.
     pub(super) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
         if self.keys.len() >= self.enough {
-            self.settle(now.as_ps());
+            self.settle(Some(now.as_ps()));
         }
         self.done.drain(|()| true)
     }
 
+    /// All rows, in order.
+    pub(super) fn into_chunks(mut self) -> Chunks<T> {
+        self.settle(None);
+        self.done
+    }
+
     /// Hands over what is left.
     pub(super) fn finish(mut self) -> impl Iterator<Item = Piece> {
-        self.settle(u64::MAX);
+        self.settle(None);
         self.done.finish()
     }
 
-    /// Puts the rows from before `until` in order, and leaves the others.
-    fn settle(&mut self, until: u64) {
+    /// Puts the rows from before `until` in order, or all, and leaves the others.
+    fn settle(&mut self, until: Option<u64>) {
+        let is_ready = |at: u64| until.is_none_or(|until| at < until);
         let Self { done, waiting, keys, spare, sorted, order, .. } = self;
         if keys.is_sorted() {
-            let count = keys.partition_point(|&(at, _)| at < until);
-            done.extend(count, |rows, places| rows.append_range(waiting, places));
+            let count = keys.partition_point(|&(at, _)| is_ready(at));
+            done.extend(count, |chunk, places| chunk.rows.append_range(waiting, places));
             spare.append_range(waiting, count..keys.len());
             keys.drain(..count);
         } else {
@@ -93,9 +100,9 @@ impl<T: Rows> Ordered<T> {
             sorted.sort_unstable();
             order.clear();
             order.extend(sorted.iter().map(|&key| key as u32));
-            let count = order.partition_point(|&row| keys[row as usize].0 < until);
+            let count = order.partition_point(|&row| is_ready(keys[row as usize].0));
             let (first, rest) = order.split_at(count);
-            done.extend(count, |rows, places| rows.append(waiting, &first[places]));
+            done.extend(count, |chunk, places| chunk.rows.append(waiting, &first[places]));
             spare.append(waiting, rest);
             *keys = rest.iter().map(|&row| keys[row as usize]).collect();
         }

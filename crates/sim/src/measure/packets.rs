@@ -2,144 +2,39 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use burstlab_tcp::{Ack, Transmission};
-use burstlab_units::{Bytes, Time};
+use burstlab_tcp::Ack;
+use burstlab_units::Time;
 
-use super::chunks::Chunks;
-use super::columns::{Column, NONE, Piece, table};
-use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
-use super::loss::LossCause;
+use super::chunks::{Chunks, NAMES};
+use super::columns::{NONE, Piece};
+use super::early::{Early, Found};
+use super::fates::{DELIVERED, IN_FLIGHT, LOST};
+use super::packet_rows::{
+    CarriedTable, OPEN, PacketCause, PacketTable, SackTable, SentRow, advertised,
+};
 use crate::scenario::Carries;
 
 /// Stands for "no row": the packet is not traced.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
-const KINDS: &[&str] = &["data", "ack", "udp"];
-const CAUSES: &[&str] = &[
-    "none",
-    "burst-lost",
-    "scripted",
-    "access-overflow",
-    "cut",
-    "wireless",
-    "wireless-queue",
-    "slot-dropped",
-    "filtered",
-    "link-lost",
-    "not-ect",
-];
+/// Marks the name of a row whose packet joins no train.
+const ALONE: u32 = 1 << 31;
 
-const DATA: u8 = 0;
-const ACK: u8 = 1;
-const UDP: u8 = 2;
-
-/// Why a packet was lost; the order is that of its labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PacketCause {
-    /// With the burst that carried it.
-    Burst = 1,
-    /// A scripted loss of this very packet.
-    Scripted = 2,
-    /// The queue of an access link was full.
-    Overflow = 3,
-    /// With the tail of the burst that carried it.
-    Cut = 4,
-    /// A wireless cell gave it up, or lost it all the same.
-    Wireless = 5,
-    /// A queue of a wireless cell was full.
-    WirelessQueue = 6,
-    /// With a slot that carried it, or a part of it.
-    Slot = 7,
-    /// An ACK that repeats one of an edge node, which drops it.
-    Filtered = 8,
-    /// An access link lost it in one of its spells.
-    Link = 9,
-    /// It is not ECN-capable, and a queue dropped it where it would have marked another one.
-    NotEct = 10,
+/// The name of the row so many packets behind `row` in a train.
+#[inline]
+pub(crate) fn row_behind(row: u32, packets: u32) -> u32 {
+    if row >= ALONE { row } else { row.wrapping_add(packets) & NAMES as u32 }
 }
 
-impl PacketCause {
-    /// Of a packet that is lost outside the optical network.
-    pub(crate) fn at_access(cause: LossCause) -> Self {
-        match cause {
-            LossCause::Scripted => Self::Scripted,
-            LossCause::SenderLink | LossCause::ReceiverLink => Self::Link,
-            LossCause::Wireless => Self::Wireless,
-            LossCause::WirelessQueue => Self::WirelessQueue,
-            LossCause::NotEct => Self::NotEct,
-            _ => Self::Overflow,
-        }
-    }
+/// Whether a packet with this row may lie so many packets behind one with the row `first`. Of a
+/// packet that is not traced the row is no hindrance.
+#[inline]
+pub(crate) fn row_goes_on(row: u32, first: u32, packets: u32) -> bool {
+    row == NO_ROW || row < ALONE && row == row_behind(first, packets)
 }
 
-table! {
-    /// One row a transmission.
-    PacketTable, "packets" {
-        flow: u32 => Column::U32,
-        kind: u8 => |codes| Column::Category(codes, KINDS),
-        seq: i64 => Column::I64,
-        transmission: u32 => Column::U32,
-        size_bytes: u32 => Column::U32,
-        sent_ps: u64 => Column::U64,
-        ingress_ps: u64 => Column::U64,
-        burst: u64 => Column::U64,
-        departed_ps: u64 => Column::U64,
-        egress_ps: u64 => Column::U64,
-        delivered_ps: u64 => Column::U64,
-        acked_ps: u64 => Column::U64,
-        fate: u8 => |codes| Column::Category(codes, FATES),
-        cause: u8 => |codes| Column::Category(codes, CAUSES),
-        cwnd: f64 => Column::F64,
-        ssthresh: f64 => Column::F64,
-        window_bytes: u64 => Column::U64,
-        carries: u8 => |codes| Column::Category(codes, Carries::LABELS),
-    }
-}
-
-table! {
-    /// One row a SACK block of an ACK, the most recent first.
-    SackTable, "packets_sack" {
-        packet: u64 => Column::U64,
-        flow: u32 => Column::U32,
-        left: u64 => Column::U64,
-        right: u64 => Column::U64,
-    }
-}
-
-table! {
-    /// One row a data packet that carries an ACK of the other direction of its connection.
-    CarriedTable, "packets_acks" {
-        packet: u64 => Column::U64,
-        flow: u32 => Column::U32,
-        seq: i64 => Column::I64,
-    }
-}
-
-/// Stands in the column `burst` while that is open.
-const OPEN: u64 = NONE - 1;
-
-impl PacketTable {
-    /// Whether a row changes no more.
-    fn is_final(&self, place: usize) -> bool {
-        let known = self.kind[place] != DATA || self.acked_ps[place] != NONE;
-        known && self.fate[place] != IN_FLIGHT && self.burst[place] != OPEN
-    }
-}
-
-/// What the column `window_bytes` has of a window.
-fn advertised(window: Option<u32>) -> u64 {
-    window.map_or(NONE, u64::from)
-}
-
-/// A packet as it is sent.
-pub(crate) enum SentRow<'a> {
-    /// A segment and which transmission of it this is.
-    Data(&'a Transmission, u32),
-    /// An ACK, and the window in bytes that it advertises, where its receiver decides on one.
-    Ack(&'a Ack, Option<u32>),
-    /// A packet of other traffic: its number among them all, and its size.
-    Other(u64, Bytes),
-}
+/// The rows of a train: the name of the first, and how many they are.
+pub(crate) type TrainRows = (u32, u32);
 
 /// The rows of packets.
 ///
@@ -154,6 +49,8 @@ pub(super) struct Packets {
     sacks: Chunks<SackTable>,
     carried: Chunks<CarriedTable>,
     unacked: Unacked,
+    /// Where rows may come ahead of the clock.
+    early: Option<Box<Early>>,
 }
 
 impl Packets {
@@ -161,60 +58,59 @@ impl Packets {
         self.rows.set_chunk(rows);
         self.sacks.set_chunk(rows);
         self.carried.set_chunk(rows);
+        self.early.iter_mut().for_each(|early| early.set_chunk(rows));
     }
 
-    /// A packet is handed to its access link; returns the name of its row.
-    pub(super) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
-        let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
-            SentRow::Data(t, nth) => (DATA, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh),
-            SentRow::Ack(ack, _) => {
-                self.selective(self.rows.added(), flow, ack);
-                (ACK, ack.next as i64 - 1, 1, ack.size, f64::NAN, f64::NAN)
+    /// The same, with rows that come ahead of the clock.
+    pub(super) fn ahead(&mut self) {
+        self.early = Some(Box::new(Early::new(1 << 18)));
+    }
+
+    /// A packet is handed to its access link in this turn of an instant; returns the name of its
+    /// row.
+    pub(super) fn sent(&mut self, (now, turn): (Time, u32), flow: u32, packet: &SentRow) -> u32 {
+        let row = match &mut self.early {
+            None => {
+                if let SentRow::Ack(ack, _) = packet {
+                    self.selective(self.rows.added(), flow, ack);
+                }
+                let chunk = self.rows.add();
+                chunk.mark += 1;
+                chunk.rows.push(now, flow, packet);
+                ALONE | self.rows.last()
             }
-            SentRow::Other(number, size) => (UDP, number as i64, 1, size, f64::NAN, f64::NAN),
+            Some(early) => {
+                let (row, table) = early.add(now, turn);
+                table.push(now, flow, packet);
+                if let SentRow::Ack(ack, _) = packet {
+                    ack.sack.as_slice().iter().for_each(|&block| early.selects(flow, block));
+                }
+                row
+            }
         };
-        let chunk = self.rows.add();
-        chunk.mark += 1;
-        let table = &mut chunk.rows;
-        table.flow.push(flow);
-        table.kind.push(kind);
-        table.seq.push(seq);
-        table.transmission.push(nth);
-        table.size_bytes.push(size.get() as u32);
-        table.sent_ps.push(now.as_ps());
-        for column in [
-            &mut table.ingress_ps,
-            &mut table.burst,
-            &mut table.departed_ps,
-            &mut table.egress_ps,
-            &mut table.delivered_ps,
-            &mut table.acked_ps,
-        ] {
-            column.push(NONE);
-        }
-        table.fate.push(IN_FLIGHT);
-        table.cause.push(0);
-        table.cwnd.push(cwnd);
-        table.ssthresh.push(ssthresh);
-        table.window_bytes.push(match *packet {
-            SentRow::Ack(_, window) => advertised(window),
-            _ => NONE,
-        });
-        table.carries.push(match *packet {
-            // The first segment is the SYN.
-            SentRow::Data(t, _) if t.seq == 0 => Carries::Handshake,
-            SentRow::Ack(..) => Carries::Ack,
-            _ => Carries::Data,
-        } as u8);
-        let row = self.rows.last();
         if let SentRow::Data(t, _) = packet {
             self.unacked.add(flow, t.seq, row);
         }
         row
     }
 
+    /// The row with this name.
+    #[inline]
+    fn at(&mut self, row: u32) -> Found<'_> {
+        find(&mut self.rows, &mut self.early, row)
+    }
+
+    /// The threshold of the sender as it sent the packets in these rows, where that is known late.
+    pub(super) fn below(&mut self, (row, count): TrainRows, ssthresh: f64) {
+        for number in 0..count {
+            let (table, place, _) = self.at(row_behind(row, number));
+            table.ssthresh[place] = ssthresh;
+        }
+    }
+
     /// The data packet whose row came last carries an ACK for `flow`, which advertises `window`.
     pub(super) fn carries(&mut self, flow: u32, ack: &Ack, window: Option<u32>) {
+        assert!(self.early.is_none(), "a host with data both ways goes by the clock");
         let (chunk, place) = self.rows.at(self.rows.last());
         chunk.rows.window_bytes[place] = advertised(window);
         let packet = self.rows.added() - 1;
@@ -228,54 +124,55 @@ impl Packets {
     /// Notes the SACK blocks of an ACK that goes with row `packet`.
     fn selective(&mut self, packet: u64, flow: u32, ack: &Ack) {
         for &(left, right) in ack.sack.as_slice() {
-            let table = &mut self.sacks.add().rows;
-            table.packet.push(packet);
-            table.flow.push(flow);
-            table.left.push(left);
-            table.right.push(right);
+            self.sacks.add().rows.push(packet, flow, (left, right));
         }
     }
 
     /// The packet of `row` reaches the edge and joins a burst, which is open.
+    #[inline]
     pub(super) fn joined(&mut self, row: u32, now: Time) {
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.ingress_ps[place] = now.as_ps();
-        chunk.rows.burst[place] = OPEN;
+        let (table, place, _) = self.at(row);
+        table.ingress_ps[place] = now.as_ps();
+        table.burst[place] = OPEN;
     }
 
     /// The packet of `row` reaches the edge.
     pub(super) fn reached(&mut self, row: u32, now: Time) {
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.ingress_ps[place] = now.as_ps();
+        let (table, place, _) = self.at(row);
+        table.ingress_ps[place] = now.as_ps();
     }
 
     /// The burst that the packet of `row` has joined is closed, and has this label.
+    #[inline]
     pub(super) fn in_burst(&mut self, row: u32, label: u64) {
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.burst[place] = label;
-        chunk.mark -= u32::from(chunk.rows.is_final(place));
+        let (table, place, mark) = self.at(row);
+        table.burst[place] = label;
+        settle((table, place, mark));
     }
 
     /// The burst that carries the packet of `row` leaves the ingress.
+    #[inline]
     pub(super) fn departed(&mut self, row: u32, at: Time) {
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.departed_ps[place] = at.as_ps();
+        let (table, place, _) = self.at(row);
+        table.departed_ps[place] = at.as_ps();
     }
 
     /// The packet of `row` leaves its edge in slot `number`; of several, the last one counts.
     pub(super) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
-        self.departed(row, at);
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.burst[place] = number;
+        let (table, place, _) = self.at(row);
+        table.departed_ps[place] = at.as_ps();
+        table.burst[place] = number;
     }
 
     /// The packet of `row` leaves the optical network at the far edge.
+    #[inline]
     pub(super) fn crossed(&mut self, row: u32, at: Time) {
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.egress_ps[place] = at.as_ps();
+        let (table, place, _) = self.at(row);
+        table.egress_ps[place] = at.as_ps();
     }
 
     /// The packet of `row` reaches the host it was sent to.
+    #[inline]
     pub(super) fn delivered(&mut self, row: u32, now: Time) {
         self.ended(row, DELIVERED, 0, now.as_ps());
     }
@@ -285,23 +182,23 @@ impl Packets {
         self.ended(row, LOST, cause as u8, NONE);
     }
 
+    #[inline]
     fn ended(&mut self, row: u32, fate: u8, cause: u8, delivered_ps: u64) {
-        let (chunk, place) = self.rows.at(row);
-        let table = &mut chunk.rows;
+        let (table, place, mark) = self.at(row);
         assert_eq!(table.fate[place], IN_FLIGHT, "a packet comes to one end");
         table.fate[place] = fate;
         table.cause[place] = cause;
         table.delivered_ps[place] = delivered_ps;
-        chunk.mark -= u32::from(table.is_final(place));
+        settle((table, place, mark));
     }
 
     /// An ACK covers all segments of `flow` below `next`.
     pub(super) fn acked(&mut self, flow: u32, now: Time, next: u64) {
-        let Self { rows, unacked, .. } = self;
+        let Self { rows, early, unacked, .. } = self;
         unacked.take_below(flow, next, |row| {
-            let (chunk, place) = rows.at(row);
-            chunk.rows.acked_ps[place] = now.as_ps();
-            chunk.mark -= u32::from(chunk.rows.is_final(place));
+            let (table, place, mark) = find(rows, early, row);
+            table.acked_ps[place] = now.as_ps();
+            settle((table, place, mark));
         });
     }
 
@@ -312,28 +209,62 @@ impl Packets {
 
     /// Rows that were not handed over.
     pub(super) fn held(&self) -> u64 {
-        self.rows.held() + self.sacks.held() + self.carried.held()
+        let early = self.early.as_ref().map_or(0, |early| early.held());
+        early + self.rows.held() + self.sacks.held() + self.carried.held()
     }
 
     /// Hands over the chunks whose rows are final, and early those that wait for a few rows: a flow
     /// that waits a minute for its timer must not hold up what all others send meanwhile.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
+    pub(super) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
+        if let Some(early) = &mut self.early {
+            early.drain(now, &mut self.rows, &mut self.sacks);
+        }
         let done: Vec<Piece> = self.rows.drain(|&open| open == 0).collect();
         let early = self.rows.thin(|&open| open as usize, PacketTable::is_final);
+        if let Some(early) = &mut self.early {
+            early.forget(&self.rows);
+        }
         let carried = self.carried.drain(|()| true);
         done.into_iter().chain(early).chain(self.sacks.drain(|()| true)).chain(carried)
     }
 
     /// A stack has put this into the packet of `row`.
     pub(super) fn loaded(&mut self, row: u32, carries: Carries) {
-        let (chunk, place) = self.rows.at(row);
-        chunk.rows.carries[place] = carries as u8;
+        let (table, place, _) = self.at(row);
+        table.carries[place] = carries as u8;
     }
 
     /// Hands over what is left.
-    pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
+    pub(super) fn finish(mut self) -> impl Iterator<Item = Piece> {
+        if let Some(early) = &mut self.early {
+            early.settle(u64::MAX, &mut self.rows, &mut self.sacks);
+        }
         let carried = (self.carried.added() > 0).then(|| self.carried.finish());
         self.rows.finish().chain(self.sacks.finish()).chain(carried.into_iter().flatten())
+    }
+}
+
+/// The row with this name.
+#[inline]
+fn find<'a>(
+    rows: &'a mut Chunks<PacketTable, u32>,
+    early: &'a mut Option<Box<Early>>,
+    row: u32,
+) -> Found<'a> {
+    match early {
+        None => {
+            let (chunk, place) = rows.at(row);
+            (&mut chunk.rows, place, Some(&mut chunk.mark))
+        }
+        Some(early) => early.at(row, rows),
+    }
+}
+
+/// A row has changed: counts it, if it is final now.
+#[inline]
+fn settle((table, place, mark): Found<'_>) {
+    if let Some(open) = mark {
+        *open -= u32::from(table.is_final(place));
     }
 }
 
@@ -370,8 +301,10 @@ impl Unacked {
 
 #[cfg(test)]
 mod tests {
-    use burstlab_tcp::{SackBlocks, SegmentFlags};
+    use burstlab_tcp::{SackBlocks, SegmentFlags, Transmission};
+    use burstlab_units::Bytes;
 
+    use super::super::columns::Column;
     use super::*;
 
     fn data(seq: u64) -> Transmission {
@@ -387,7 +320,7 @@ mod tests {
     }
 
     fn sent(packets: &mut Packets, flow: u32, seq: u64) -> u32 {
-        packets.sent(Time::from_ps(1), flow, &SentRow::Data(&data(seq), 1))
+        packets.sent((Time::from_ps(1), 0), flow, &SentRow::Data(&data(seq), 1))
     }
 
     #[test]
@@ -397,17 +330,21 @@ mod tests {
         let at = Time::from_ps;
         let first = sent(&mut packets, 7, 0);
         let lost = sent(&mut packets, 7, 1);
-        let ack = packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(2, 4)]), None));
+        let ack = packets.sent((at(2), 0), 7, &SentRow::Ack(&ack(1, &[(2, 4)]), None));
         let again = sent(&mut packets, 7, 1);
         packets.lost(lost, PacketCause::Burst);
         packets.delivered(ack, at(4));
         packets.delivered(first, at(3));
         packets.acked(7, at(4), 1);
-        assert_eq!(packets.drain().count(), 0, "one transmission was lost, one is in flight");
+        assert_eq!(
+            packets.drain(Time::MAX).count(),
+            0,
+            "one transmission was lost, one is in flight"
+        );
         packets.acked(7, at(6), 2);
-        assert_eq!(packets.drain().count(), 0, "the other may still arrive");
+        assert_eq!(packets.drain(Time::MAX).count(), 0, "the other may still arrive");
         packets.delivered(again, at(7));
-        let mut pieces = packets.drain();
+        let mut pieces = packets.drain(Time::MAX);
         let chunk = pieces.next().expect("all rows are final");
         assert!(pieces.next().is_none(), "the table of SACK blocks is not full");
         let acked = chunk.rows().columns.into_iter().find(|column| column.0 == "acked_ps");
@@ -423,9 +360,13 @@ mod tests {
         packets.joined(row, at(2));
         packets.lost(row, PacketCause::Scripted);
         packets.acked(7, at(5), 1);
-        assert_eq!(packets.drain().count(), 0, "another copy got through, and the burst is open");
+        assert_eq!(
+            packets.drain(Time::MAX).count(),
+            0,
+            "another copy got through, and the burst is open"
+        );
         packets.in_burst(row, 4);
-        let chunk = packets.drain().next().expect("the row is final");
+        let chunk = packets.drain(Time::MAX).next().expect("the row is final");
         let burst = chunk.rows().columns.into_iter().find(|column| column.0 == "burst");
         assert_eq!(burst.map(|column| column.1), Some(Column::U64(vec![4])));
     }
@@ -435,9 +376,9 @@ mod tests {
         let mut packets = Packets::default();
         let at = Time::from_ps;
         sent(&mut packets, 7, 1);
-        packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(5, 6), (2, 4)]), None));
-        packets.sent(at(3), 7, &SentRow::Ack(&ack(6, &[]), Some(5)));
-        packets.sent(at(4), 9, &SentRow::Ack(&ack(6, &[(8, 9)]), None));
+        packets.sent((at(2), 0), 7, &SentRow::Ack(&ack(1, &[(5, 6), (2, 4)]), None));
+        packets.sent((at(3), 0), 7, &SentRow::Ack(&ack(6, &[]), Some(5)));
+        packets.sent((at(4), 0), 9, &SentRow::Ack(&ack(6, &[(8, 9)]), None));
         let tables: Vec<_> = packets.finish().map(Piece::rows).collect();
         assert_eq!(
             tables.iter().map(|table| table.name).collect::<Vec<_>>(),
@@ -470,13 +411,13 @@ mod tests {
     fn what_nobody_acknowledges_is_final_when_it_has_ended() {
         let mut packets = Packets::default();
         packets.set_chunk(2);
-        let first = packets.sent(Time::from_ps(1), 0, &SentRow::Other(0, Bytes::new(500)));
-        let second = packets.sent(Time::from_ps(2), 0, &SentRow::Other(1, Bytes::new(500)));
+        let first = packets.sent((Time::from_ps(1), 0), 0, &SentRow::Other(0, Bytes::new(500)));
+        let second = packets.sent((Time::from_ps(2), 0), 0, &SentRow::Other(1, Bytes::new(500)));
         packets.crossed(first, Time::from_ps(5));
         packets.delivered(first, Time::from_ps(5));
-        assert_eq!(packets.drain().count(), 0, "one is in flight");
+        assert_eq!(packets.drain(Time::MAX).count(), 0, "one is in flight");
         packets.lost(second, PacketCause::Burst);
-        assert_eq!(packets.drain().count(), 1);
+        assert_eq!(packets.drain(Time::MAX).count(), 1);
     }
 
     #[test]

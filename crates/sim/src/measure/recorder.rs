@@ -1,16 +1,17 @@
 //! The tables of a traced run. A table that is not traced costs one test of a flag.
 
 use burstlab_tcp::Ack;
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Span, Time};
 
+use super::burst_rows::{BurstRow, BurstRows};
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
 use super::datagrams::Datagrams;
-use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
-use super::loss::{Causes, LossCause};
+use super::loss::Causes;
 use super::ordered::Ordered;
-use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
+use super::packet_rows::{PacketCause, SentRow};
+use super::packets::{NO_ROW, Packets, TrainRows, row_behind};
 use super::rates::{RateRow, RateTable};
 use super::windows::{CwndRow, CwndTable};
 use crate::scenario::Carries;
@@ -32,6 +33,9 @@ pub struct Trace {
     /// The contents of packets of third-party hosts, byte for byte, and the secrets that decrypt
     /// them; with `packets`, whose rows they belong to.
     pub datagrams: bool,
+    /// No table: whether the run is event-driven, though it could be ahead of the clock. It is the
+    /// twin of a run that is ahead, and its tables are the same.
+    pub event_driven: bool,
 }
 
 impl Trace {
@@ -52,7 +56,6 @@ impl Trace {
     }
 }
 
-pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
 const STEPS: &[&str] = &[
     "port",
     "header",
@@ -113,31 +116,6 @@ pub(crate) enum Step {
 }
 
 table! {
-    /// One row a burst.
-    BurstTable, "bursts" {
-        burst: u64 => Column::U64,
-        direction: u8 => |codes| Column::Category(codes, BURST_KINDS),
-        from: u32 => Column::U32,
-        to: u32 => Column::U32,
-        hops: u32 => Column::U32,
-        attempts: u32 => Column::U32,
-        rival: u64 => Column::U64,
-        packets: u32 => Column::U32,
-        bytes: u64 => Column::U64,
-        load: u64 => Column::U64,
-        opened_ps: u64 => Column::U64,
-        closed_ps: u64 => Column::U64,
-        departed_ps: u64 => Column::U64,
-        arrived_ps: u64 => Column::U64,
-        lost_ps: u64 => Column::U64,
-        fate: u8 => |codes| Column::Category(codes, FATES),
-        cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
-        node: u32 => Column::U32,
-        class: u32 => Column::U32,
-    }
-}
-
-table! {
     /// One row a fibre that a burst of a mesh crossed, and the one it was refused.
     HopTable, "bursts_hops" {
         burst: u64 => Column::U64,
@@ -170,40 +148,17 @@ table! {
 pub(crate) struct Recorder {
     /// Whether rows may come ahead of the clock; else they are in the order of events.
     ahead: bool,
+    /// Whether rows of packets may; then when the event happens that is processed, and its turn.
+    takes_turns: bool,
+    event: (Time, u32),
     packets: Option<Box<Packets>>,
     datagrams: Option<Box<Datagrams>>,
     rates: Option<Box<Chunks<RateTable>>>,
-    /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
-    bursts: Option<Box<Chunks<BurstTable, Time>>>,
+    bursts: Option<Box<BurstRows>>,
     hops: Option<Box<Chunks<HopTable>>>,
     steps: Option<Box<Chunks<StepTable>>>,
     cwnd: Option<Box<Ordered<CwndTable>>>,
     ledger: Option<Box<LedgerTables>>,
-}
-
-/// A burst whose fate is known, or that is in flight at the end.
-pub(crate) struct BurstRow {
-    pub(crate) number: u64,
-    /// Index of its kind.
-    pub(crate) kind: u8,
-    pub(crate) class: u32,
-    /// First and last node, and fibres between them; 0 on a path.
-    pub(crate) ends: (u32, u32),
-    pub(crate) hops: u32,
-    /// How often it was sent again or asked for.
-    pub(crate) attempts: u32,
-    /// Number of the burst that blocked it where it was lost.
-    pub(crate) rival: Option<u64>,
-    pub(crate) packets: usize,
-    pub(crate) bytes: Bytes,
-    /// Of this, bytes of packets; all of it where it carries none.
-    pub(crate) load: u64,
-    pub(crate) opened: Time,
-    pub(crate) closed: Time,
-    pub(crate) departs: Option<Time>,
-    pub(crate) arrives: Option<Time>,
-    /// When it is lost, at which node, and the number of the cause.
-    pub(crate) lost: Option<(Time, usize, u8)>,
 }
 
 /// A fibre on the route of a burst.
@@ -236,10 +191,12 @@ impl Recorder {
     pub(crate) fn new(trace: Trace) -> Self {
         Self {
             ahead: false,
+            takes_turns: false,
+            event: (Time::ZERO, 0),
             packets: trace.packets.then(Box::default),
             datagrams: trace.datagrams.then(Box::default),
             rates: trace.packets.then(Box::default),
-            bursts: trace.bursts.then(Box::default),
+            bursts: trace.bursts.then(|| Box::new(BurstRows::AsTheyCome(Chunks::default()))),
             hops: trace.bursts.then(Box::default),
             steps: trace.bursts.then(Box::default),
             cwnd: trace.cwnd.then(Box::default),
@@ -250,7 +207,38 @@ impl Recorder {
     /// The same where rows may come ahead of the clock, if there are any such.
     pub(crate) fn ahead_if(mut self, ahead: bool) -> Self {
         self.ahead = ahead && self.traces_cwnd();
+        if let Some(packets) = self.packets.as_mut().filter(|_| ahead) {
+            packets.ahead();
+            self.takes_turns = true;
+        }
         self
+    }
+
+    /// The same where rows of bursts are in the order in which bursts end, and may come earlier.
+    pub(crate) fn in_order_of_ends_if(mut self, ordered: bool) -> Self {
+        if let Some(bursts) = self.bursts.as_mut().filter(|_| ordered) {
+            **bursts = BurstRows::AsTheyEnd(Box::default());
+        }
+        self
+    }
+
+    /// Whether bursts are recorded, and only once their fate is an event.
+    #[inline]
+    pub(crate) fn traces_bursts_late(&self) -> bool {
+        self.bursts.as_deref().is_some_and(|rows| matches!(rows, BurstRows::AsTheyCome(_)))
+    }
+
+    /// Whether it has to know the turn of each event.
+    #[inline]
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.takes_turns
+    }
+
+    /// An event happens in this turn of an instant. One that is queued at its own instant comes
+    /// late for its turn.
+    pub(crate) fn happens(&mut self, now: Time, turn: u32) {
+        let late = if now == self.event.0 { self.event.1 } else { 0 };
+        self.event = (now, turn.max(late));
     }
 
     /// Sets the rows of a chunk, a power of two, before there is any.
@@ -268,9 +256,22 @@ impl Recorder {
     /// A packet is handed to its access link; returns its row, which the packet carries with it.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
+        self.sent_in((now, self.event.1), flow, packet)
+    }
+
+    /// The same in a turn of an instant that may be ahead of the clock.
+    #[inline]
+    pub(crate) fn sent_in(&mut self, turn: (Time, u32), flow: u32, packet: &SentRow) -> u32 {
         match &mut self.packets {
-            Some(packets) => packets.sent(now, flow, packet),
+            Some(packets) => packets.sent(turn, flow, packet),
             None => NO_ROW,
+        }
+    }
+
+    /// The threshold of the sender of these packets, which was not known as they were recorded.
+    pub(crate) fn below(&mut self, rows: TrainRows, ssthresh: f64) {
+        if let Some(packets) = self.packets_with(rows.0) {
+            packets.below(rows, ssthresh);
         }
     }
 
@@ -323,6 +324,29 @@ impl Recorder {
         }
     }
 
+    /// Something happens to each packet in these rows, one after the other, from an instant on.
+    #[cold]
+    fn each(
+        &mut self,
+        (row, count): TrainRows,
+        (at, gap): (Time, Span),
+        happens: fn(&mut Packets, u32, Time),
+    ) {
+        let Some(packets) = self.packets_with(row) else { return };
+        for number in 0..count {
+            happens(packets, row_behind(row, number), at + gap * u64::from(number));
+        }
+    }
+
+    /// Packets in these rows reach the edge one after the other, from an instant on; their burst
+    /// has a label later.
+    #[inline(always)]
+    pub(crate) fn joined_all(&mut self, rows: TrainRows, times: (Time, Span)) {
+        if self.traces_packets() {
+            self.each(rows, times, Packets::joined);
+        }
+    }
+
     /// The packet of `row` reaches the edge of a network without bursts.
     #[inline]
     pub(crate) fn reached(&mut self, row: u32, now: Time) {
@@ -331,11 +355,11 @@ impl Recorder {
         }
     }
 
-    /// The burst that the packet of `row` has joined is closed: its label.
+    /// The burst that the packets in these rows have joined is closed: its label.
     #[inline]
-    pub(crate) fn in_burst(&mut self, row: u32, label: u64) {
+    pub(crate) fn in_burst(&mut self, (row, count): TrainRows, label: u64) {
         if let Some(packets) = self.packets_with(row) {
-            packets.in_burst(row, label);
+            (0..count).for_each(|number| packets.in_burst(row_behind(row, number), label));
         }
     }
 
@@ -345,11 +369,11 @@ impl Recorder {
         self.packets.is_some()
     }
 
-    /// The burst that carries the packet of `row` leaves the ingress.
+    /// The burst that carries the packets in these rows leaves the ingress.
     #[inline]
-    pub(crate) fn departed(&mut self, row: u32, at: Time) {
+    pub(crate) fn departed(&mut self, (row, count): TrainRows, at: Time) {
         if let Some(packets) = self.packets_with(row) {
-            packets.departed(row, at);
+            (0..count).for_each(|number| packets.departed(row_behind(row, number), at));
         }
     }
 
@@ -365,6 +389,22 @@ impl Recorder {
     pub(crate) fn crossed(&mut self, row: u32, at: Time) {
         if let Some(packets) = self.packets_with(row) {
             packets.crossed(row, at);
+        }
+    }
+
+    /// Packets in these rows leave it one after the other, from an instant on.
+    #[inline(always)]
+    pub(crate) fn crossed_all(&mut self, rows: TrainRows, times: (Time, Span)) {
+        if self.traces_packets() {
+            self.each(rows, times, Packets::crossed);
+        }
+    }
+
+    /// Packets in these rows reach their host one after the other, from an instant on.
+    #[inline(always)]
+    pub(crate) fn delivered_all(&mut self, rows: TrainRows, times: (Time, Span)) {
+        if self.traces_packets() {
+            self.each(rows, times, Packets::delivered);
         }
     }
 
@@ -408,32 +448,9 @@ impl Recorder {
     /// A burst is closed and its fate decided.
     #[inline]
     pub(crate) fn burst(&mut self, burst: &BurstRow) {
-        let Some(rows) = &mut self.bursts else { return };
-        let chunk = rows.add();
-        if burst.lost.is_none() {
-            chunk.mark = chunk.mark.max(burst.arrives.unwrap_or(Time::MAX));
+        if let Some(rows) = &mut self.bursts {
+            rows.add(burst);
         }
-        let table = &mut chunk.rows;
-        let ps = |at: Option<Time>| at.map_or(NONE, Time::as_ps);
-        table.burst.push(burst.number);
-        table.direction.push(burst.kind);
-        table.from.push(burst.ends.0);
-        table.to.push(burst.ends.1);
-        table.hops.push(burst.hops);
-        table.attempts.push(burst.attempts);
-        table.rival.push(burst.rival.unwrap_or(NONE));
-        table.packets.push(u32::try_from(burst.packets).unwrap_or(u32::MAX));
-        table.bytes.push(burst.bytes.get());
-        table.load.push(burst.load);
-        table.opened_ps.push(burst.opened.as_ps());
-        table.closed_ps.push(burst.closed.as_ps());
-        table.departed_ps.push(ps(burst.departs));
-        table.arrived_ps.push(ps(burst.arrives));
-        table.lost_ps.push(ps(burst.lost.map(|lost| lost.0)));
-        table.fate.push(if burst.lost.is_some() { LOST } else { DELIVERED });
-        table.cause.push(burst.lost.map_or(0, |(_, _, cause)| cause));
-        table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
-        table.class.push(burst.class);
     }
 
     /// A burst held a wavelength of a fibre, or was refused one.
@@ -506,11 +523,10 @@ impl Recorder {
 
     /// Hands over the chunks whose rows are final at `now`.
     pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
-        let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
+        let packets = self.packets.iter_mut().flat_map(move |packets| packets.drain(now));
         let datagrams = self.datagrams.iter_mut().flat_map(|datagrams| datagrams.drain());
         let rates = self.rates.iter_mut().flat_map(|rates| rates.drain(|()| true));
-        let landed = move |latest: &Time| *latest <= now;
-        let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
+        let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(now));
         let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(|()| true));
         let steps = self.steps.iter_mut().flat_map(|steps| steps.drain(|()| true));
         let cwnd = self.cwnd.iter_mut().flat_map(move |cwnd| cwnd.drain(now));
@@ -519,25 +535,21 @@ impl Recorder {
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
-    /// Hands over what is left; bursts that arrive after `end` are still in flight. Fibres and
-    /// steps of bursts have tables in a mesh alone, though no burst was sent there.
-    pub(crate) fn finish(self, end: Time, mesh: bool) -> impl Iterator<Item = Piece> {
+    /// Hands over what is left; bursts that arrive after the `end`, or after the last instant of
+    /// the run, are still in flight. Fibres and steps of bursts have tables in a mesh alone, though
+    /// no burst was sent there.
+    pub(crate) fn finish(
+        self,
+        (end, last): (Time, Time),
+        mesh: bool,
+    ) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
         let datagrams = self.datagrams.into_iter().flat_map(|datagrams| datagrams.finish());
         let packets = packets.chain(datagrams);
         // Where there are slots.
         let rates = self.rates.into_iter().filter(|rates| rates.added() > 0);
         let packets = packets.chain(rates.flat_map(|rates| rates.finish()));
-        let bursts = self.bursts.into_iter().flat_map(move |mut bursts| {
-            for table in bursts.rows_mut() {
-                for (fate, &arrives) in table.fate.iter_mut().zip(&table.arrived_ps) {
-                    if *fate == DELIVERED && arrives > end.as_ps() {
-                        *fate = IN_FLIGHT;
-                    }
-                }
-            }
-            bursts.finish()
-        });
+        let bursts = self.bursts.into_iter().flat_map(move |bursts| bursts.finish(end, last));
         let hops = self.hops.filter(|_| mesh).into_iter().flat_map(|hops| hops.finish());
         let steps = self.steps.filter(|_| mesh).into_iter().flat_map(|steps| steps.finish());
         let cwnd = self.cwnd.into_iter().flat_map(|cwnd| cwnd.finish());

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ack_pacing::AckPacingSummary;
 use super::mesh_summary::NetworkSummary;
 use super::ops::OpsSummary;
+use super::speed::SpeedSummary;
 use super::surgery::SurgerySummary;
 use super::wlan::WlanSummary;
 
@@ -101,11 +103,14 @@ pub struct Counters {
     pub batch_bytes_in_flight: u64,
     /// Events at hosts, edge and core nodes. An alarm that comes before its time is none. Work done
     /// together with another event, or ahead of its time, is no event of its own. So this counts
-    /// the work of the engine, and is no property of the network. Tracing changes only this number
-    /// and `core_events`.
+    /// the work of the engine, and is no property of the network. Tracing changes only this number,
+    /// `core_events` and `packets_one_by_one`.
     pub events: u64,
     /// Of these, events in the optical network: at assembly queues, headers, bursts.
     pub core_events: u64,
+    /// Data packets that came to their receivers at events of their own. The others came together
+    /// with packets before them, or ahead of the clock. So this counts the work of the engine too.
+    pub packets_one_by_one: u64,
 }
 
 /// The verdicts of a detector on the time-outs of a flow, compared with their true kinds. A
@@ -283,6 +288,8 @@ pub struct Summary {
     pub counters: Counters,
     /// Events over delivered data packets, or over one where none was delivered.
     pub events_per_packet: f64,
+    /// How many packets were taken one by one, and why.
+    pub speed: SpeedSummary,
     /// Data packets that left the optical network over data bursts that did, or over one; 0 in a
     /// slotted network.
     pub packets_per_burst: f64,
@@ -294,6 +301,9 @@ pub struct Summary {
     /// The slotted network, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsSummary>,
+    /// ACKs that edge nodes held back, if they space ACKs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_pacing: Option<AckPacingSummary>,
     /// Each wireless cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wlan: Vec<WlanSummary>,

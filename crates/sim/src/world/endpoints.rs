@@ -13,6 +13,8 @@ use super::transit::Transit;
 pub(super) struct Endpoints {
     /// Flows that still have something to send; in the drain finite ones alone.
     pub(super) active: usize,
+    /// Data packets that came to their receivers at events of their own.
+    pub(super) one_by_one: u64,
 }
 
 impl Endpoints {
@@ -53,6 +55,7 @@ impl Endpoints {
     /// A data packet is at its receiver.
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: &DataPacket, transit: &mut Transit) {
+        self.one_by_one += 1;
         if transit.hosts.has_stack(packet.flow()) {
             return self.stack_hears(&Packet::Data(*packet), transit);
         }

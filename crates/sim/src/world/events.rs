@@ -1,8 +1,10 @@
 //! Everything that can happen next. The number names the flow, the link or the node it happens at.
 
+use burstlab_kernel::Rank;
 use serde::{Deserialize, Serialize};
 
 use super::notices::Message;
+use super::tie_key::TieKey;
 use crate::scenario::Side;
 use crate::slab::Slot;
 
@@ -27,6 +29,8 @@ pub(crate) enum Event {
     AckAtEgress(u32),
     /// An ACK reaches its sender over a sender's link.
     AckAtSender(u32),
+    /// An edge node hands an ACK that it held back to its sender's link.
+    PacedAck(u32),
     /// A message of an edge or core node reaches its sender, or the sender's access link.
     Notice(Slot<Message>),
     /// A source of cross-traffic sends a packet.
@@ -51,6 +55,25 @@ pub(crate) enum Event {
     NearStackTimer(u32),
     /// The same, of its receiver.
     FarStackTimer(u32),
+}
+
+impl Event {
+    /// Its turn at an instant, among the events in which hosts and sources send packets.
+    pub(super) fn turn(self) -> u32 {
+        match self {
+            Self::SenderTimer(index) => TieKey::SENDER.of(index).turn(Rank::Timer),
+            Self::ReceiverTimer(index) => TieKey::RECEIVER.of(index).turn(Rank::Timer),
+            Self::Release(index) => TieKey::RELEASE.of(index).turn(Rank::Timer),
+            Self::Start(_) | Self::Write(_) => TieKey::turn_of_any(Rank::Timer),
+            Self::DataAtReceiver(link) => TieKey::DATA_DOWN.of(link).turn(Rank::Arrival),
+            Self::AckAtSender(link) => TieKey::ACK_DOWN.of(link).turn(Rank::Arrival),
+            Self::Demand(_) | Self::Notice(_) | Self::Cross(_) => {
+                TieKey::turn_of_any(Rank::Arrival)
+            }
+            // They send nothing.
+            _ => 0,
+        }
+    }
 }
 
 /// With eight bytes an entry of the event queue is three words.

@@ -159,7 +159,9 @@ impl Transit {
         for train in &payload.acks {
             let count = u64::from(train.count);
             self.hosts.flow(train.first.flow).lose_acks(&train.first, count);
-            self.context.recorder.lost(train.first.row, cause);
+            for ack in train.packets() {
+                self.context.recorder.lost(ack.row, cause);
+            }
         }
         self.core.reuse(payload);
     }
@@ -198,7 +200,9 @@ impl Transit {
         let ack = Ack { next: number, sack: SackBlocks::NONE, size };
         for _ in 0..ACKS {
             let row = self.context.recorder.sent(self.context.now, id, &SentRow::Ack(&ack, None));
-            self.ack_on_link(self.context.now, AckPacket::of_edge(index, row, number, size));
+            // It passes the ACKs that are held back, so that the sender hears at once.
+            self.context.recorder.crossed(row, self.context.now);
+            self.ack_leaves_edge(self.context.now, AckPacket::of_edge(index, row, number, size));
         }
     }
 }

@@ -20,6 +20,7 @@ mod landing;
 mod leftovers;
 mod looks;
 mod notices;
+mod pacing;
 mod packet;
 mod parting;
 mod phase;
@@ -41,6 +42,7 @@ use serde::{Deserialize, Serialize};
 use self::access::Access;
 use self::ahead::LastBurst;
 use self::ahead::policy::Lookahead;
+use self::ahead::traced::records_bursts_early;
 use self::context::Context;
 use self::core::{Core, Network};
 use self::course::Course;
@@ -96,10 +98,12 @@ impl World {
         };
         let notices = Notices::of(scenario.edge.notice_size);
         let surgery = Surgery::new(scenario);
-        let recorder = Recorder::new(trace).ahead_if(ahead.is_allowed());
+        let recorder = Recorder::new(trace)
+            .in_order_of_ends_if(records_bursts_early(resolved))
+            .ahead_if(ahead.is_allowed());
         let context = Context::new(queue, recorder, notices, surgery, ahead);
         let mut world = Self {
-            endpoints: Endpoints { active: hosts.flows.len() + endless },
+            endpoints: Endpoints { active: hosts.flows.len() + endless, one_by_one: 0 },
             transit: Transit { context, hosts, access, core },
             course: Course::new(&scenario.run),
             looks: Looks::new(scenario),
@@ -178,6 +182,9 @@ impl World {
                 },
             };
             self.transit.context.now = at;
+            if self.transit.context.recorder.takes_turns() {
+                self.transit.context.recorder.happens(at, event.turn());
+            }
             let (in_core, stale) = (matches!(event, Event::Core(_)), self.transit.context.stale);
             self.happen(event);
             self.course.count(self.transit.context.stale == stale, in_core);
@@ -283,6 +290,7 @@ impl World {
                 transit.core.happen(now, event, &mut transit.context);
                 self.apply();
             }
+            Event::PacedAck(flow) => transit.paced_ack(flow),
             Event::SenderTimer(index) => {
                 let before = transit.hosts.sender_timer(now, index, &mut transit.context);
                 before.iter().for_each(|before| transit.transmit(index, before));

@@ -5,7 +5,7 @@ use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::tie_key::TieKey;
-use crate::measure::NO_ROW;
+use crate::measure::{NO_ROW, row_behind, row_goes_on};
 
 /// The owner of a data packet: a flow, a source of cross-traffic or of batches, or a batch of which
 /// packets are kept one by one.
@@ -269,11 +269,18 @@ pub(super) trait Parcel: Copy {
     fn number(&self) -> u64;
     /// Where it comes to its first edge node, of a host that has its links to itself.
     fn enters_at(&self) -> TieKey;
-    /// The same packet, its number higher by `numbers`.
-    fn after(&self, numbers: u64) -> Self;
-    /// By how much its number is above that of `other`, if that is all that sets them apart; a
-    /// traced packet is like no other.
+    /// Row in the trace, or `NO_ROW`.
+    fn row(&self) -> u32;
+    /// The same packet, its number higher by `numbers`, and so many packets behind this one.
+    fn after(&self, numbers: u64, packets: u32) -> Self;
+    /// By how much its number is above that of `other`, if they differ in nothing else but the
+    /// row.
     fn distance(&self, other: &Self) -> Option<u64>;
+    /// Whether it is so many packets behind `first` in the trace, if they are traced.
+    #[inline]
+    fn row_follows(&self, first: &Self, packets: u32) -> bool {
+        row_goes_on(self.row(), first.row(), packets)
+    }
 }
 
 impl Parcel for DataPacket {
@@ -295,14 +302,17 @@ impl Parcel for DataPacket {
         TieKey::DATA_UP.of(self.owner.place())
     }
     #[inline]
-    fn after(&self, numbers: u64) -> Self {
-        Self { seq: self.seq + numbers, ..*self }
+    fn row(&self) -> u32 {
+        self.row
+    }
+    #[inline]
+    fn after(&self, numbers: u64, packets: u32) -> Self {
+        Self { seq: self.seq + numbers, row: row_behind(self.row, packets), ..*self }
     }
     #[inline]
     fn distance(&self, other: &Self) -> Option<u64> {
         let alike = self.owner == other.owner
-            && (self.nth, self.cwnd, self.size) == (other.nth, other.cwnd, other.size)
-            && self.row == NO_ROW;
+            && (self.nth, self.cwnd, self.size) == (other.nth, other.cwnd, other.size);
         if alike { self.seq.checked_sub(other.seq) } else { None }
     }
 }
@@ -325,11 +335,15 @@ impl Parcel for AckPacket {
     fn enters_at(&self) -> TieKey {
         TieKey::ACK_UP.of(self.flow)
     }
+    #[inline]
+    fn row(&self) -> u32 {
+        self.row
+    }
     /// Of an ACK with SACK blocks the first one is longer by so many segments: such ACKs follow one
     /// another behind a gap.
     #[inline]
-    fn after(&self, numbers: u64) -> Self {
-        let mut after = *self;
+    fn after(&self, numbers: u64, packets: u32) -> Self {
+        let mut after = Self { row: row_behind(self.row, packets), ..*self };
         match self.is_plain() {
             true => after.next += numbers,
             false => after.sack[0].1 += numbers as u32,
@@ -338,9 +352,7 @@ impl Parcel for AckPacket {
     }
     #[inline]
     fn distance(&self, other: &Self) -> Option<u64> {
-        let alike = self.flow == other.flow
-            && (self.size, self.nth) == (other.size, other.nth)
-            && self.row == NO_ROW;
+        let alike = self.flow == other.flow && (self.size, self.nth) == (other.size, other.nth);
         match (alike, self.is_plain(), other.is_plain()) {
             (true, true, true) => self.next.checked_sub(other.next),
             (true, false, false) => self.longer_than(other),
@@ -363,7 +375,7 @@ mod tests {
         let first = packet(7, &[(12, 15), (9, 10)]);
         let later = packet(7, &[(12, 18), (9, 10)]);
         assert_eq!((later.distance(&first), first.distance(&later)), (Some(3), None));
-        assert_eq!((first.after(3), first.after(3).ack()), (later, later.ack()));
+        assert_eq!((first.after(3, 3), first.after(3, 3).ack()), (later, later.ack()));
         for other in [
             packet(8, &[(12, 18), (9, 10)]),
             packet(7, &[(11, 18), (9, 10)]),
@@ -378,6 +390,7 @@ mod tests {
         }
         assert_eq!(first.nth(1).distance(&first.nth(1)), None, "each has options of its own");
         let plain = packet(7, &[]);
-        assert_eq!((plain.after(2), plain.after(2).distance(&plain)), (packet(9, &[]), Some(2)));
+        let next = plain.after(2, 1);
+        assert_eq!((next, next.distance(&plain)), (packet(9, &[]), Some(2)));
     }
 }

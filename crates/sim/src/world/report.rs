@@ -10,7 +10,7 @@ use super::hosts::Flow;
 use super::looks::Looks;
 use super::totals;
 use super::transit::Transit;
-use crate::measure::{DemandSummary, FlowSummary, Piece, Summary};
+use crate::measure::{DemandSummary, FlowSummary, Piece, SpeedSummary, Summary};
 
 /// What to do about transfers of which none would end in a longer run.
 const REPORT: &str = "no longer run would end them";
@@ -47,8 +47,14 @@ impl World {
         warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
         let alone = self.outside.is_none();
-        let Self { transit, course, looks, .. } = self;
-        Report { transit, course, looks, alone }.finish(random, interrupted, most, warnings)
+        let Self { transit, course, looks, endpoints, .. } = self;
+        let one_by_one = endpoints.one_by_one;
+        Report { transit, course, looks, one_by_one, alone }.finish(
+            random,
+            interrupted,
+            most,
+            warnings,
+        )
     }
 }
 
@@ -57,6 +63,8 @@ struct Report<'a> {
     transit: &'a mut Transit,
     course: &'a Course,
     looks: &'a mut Looks,
+    /// Data packets that came to their receivers at events of their own.
+    one_by_one: u64,
     /// Whether no program outside the run acts.
     alone: bool,
 }
@@ -74,7 +82,9 @@ impl Report<'_> {
         warnings.extend(first_of_each_list(&access.unmet()));
         let (now, measured) = (context.now, context.phase.span(context.now));
         let under_way = core.under_way(self.course.last_instant(now));
-        let counters = totals::counters(self.transit, self.course.events(), &under_way);
+        let [events, core_events] = self.course.events();
+        let work = [events, core_events, self.one_by_one];
+        let counters = totals::counters(self.transit, work, &under_way);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
@@ -86,6 +96,8 @@ impl Report<'_> {
         warnings.extend(dead.ended());
         warnings.extend(dead.flows());
         warnings.extend(self.censored(flows.len(), &demand, &dead));
+        let one_by_one = over(self.one_by_one, counters.packets_delivered);
+        let speed = SpeedSummary { one_by_one, because: self.because() };
         let Transit { context, hosts, access, core } = self.transit;
         let cells = || access.wireless.summaries();
         let mut summary = Summary {
@@ -97,11 +109,13 @@ impl Report<'_> {
             interrupted,
             warnings,
             events_per_packet: over(counters.events, counters.packets_delivered),
+            speed,
             packets_per_burst: core.per_burst(counters.packets_crossed, counters.bursts_delivered),
             counters,
             flows,
             network: None,
             ops: None,
+            ack_pacing: access.pacing.summary(),
             wlan: self.course.measured().map_or_else(cells, |measured| measured.wlan.clone()),
             demand,
             surgery: core.surgery(&context.surgery),
@@ -113,8 +127,16 @@ impl Report<'_> {
         let mut tables = report.tables;
         tables.extend(self.looks.take_tables(hosts, core));
         let recorder = std::mem::take(&mut context.recorder);
-        tables.splice(0..0, recorder.finish(now, summary.network.is_some()));
+        let ends = (now, self.course.last_instant(now));
+        tables.splice(0..0, recorder.finish(ends, summary.network.is_some()));
         (summary, tables)
+    }
+
+    /// The fields because of which hosts keep to the clock.
+    fn because(&self) -> Vec<String> {
+        let Transit { context, hosts, .. } = &*self.transit;
+        let whole = context.ahead.obstacles().iter().map(|field| (*field).to_owned());
+        whole.chain(hosts.because()).collect()
     }
 
     /// One digest of all that happened.

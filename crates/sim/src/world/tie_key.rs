@@ -39,6 +39,19 @@ impl TieKey {
         self.0
     }
 
+    /// The turn of an event at this place among the events of an instant that send packets, as a
+    /// number. Events without a place come before, each rank by itself.
+    pub(super) fn turn(self, rank: Rank) -> u32 {
+        let (kind, number) = (self.0 >> 30, self.0 & ((1 << 30) - 1));
+        assert!(kind > 0 && number < 1 << 29, "hosts are fewer");
+        u32::from(rank == Rank::Arrival) << 31 | kind << 29 | number
+    }
+
+    /// The turn of an event without a place.
+    pub(super) fn turn_of_any(rank: Rank) -> u32 {
+        u32::from(rank == Rank::Arrival) << 31
+    }
+
     /// Its place in the order of an instant.
     #[inline]
     pub(super) fn ticket(self, rank: Rank) -> Ticket {

@@ -7,7 +7,7 @@ use crate::measure::Counters;
 /// The totals, with what is under way in the mesh, if there is one.
 pub(super) fn counters(
     transit: &Transit,
-    [events, core_events]: [u64; 2],
+    [events, core_events, packets_one_by_one]: [u64; 3],
     under_way: &UnderWay,
 ) -> Counters {
     let (access, cross) = (&transit.access, &transit.access.cross);
@@ -68,5 +68,6 @@ pub(super) fn counters(
         batch_bytes_in_flight: waiting.bytes,
         events,
         core_events,
+        packets_one_by_one,
     }
 }

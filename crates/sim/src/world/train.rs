@@ -31,7 +31,7 @@ impl<P: Parcel> Train<P> {
     /// Packet `index`, from 0.
     #[inline]
     pub(super) fn packet(&self, index: u32) -> P {
-        self.first.after(u64::from(self.step) * u64::from(index))
+        self.first.after(u64::from(self.step) * u64::from(index), index)
     }
 
     pub(super) fn packets(self) -> impl Iterator<Item = P> {
@@ -55,7 +55,8 @@ impl<P: Parcel> Train<P> {
             _ => self.step,
         };
         let joins = (next.count == 1 || next.step == step)
-            && u64::from(distance) == u64::from(step) * u64::from(self.count);
+            && u64::from(distance) == u64::from(step) * u64::from(self.count)
+            && next.first.row_follows(&self.first, self.count);
         if joins {
             self.step = step;
             self.count += next.count;
@@ -142,6 +143,12 @@ impl<P: Parcel> TimedTrain<P> {
         PacketRun { first, count: train.count, step: train.step, at: *at, gap: *gap }
     }
 
+    /// Their rows in the trace: the first, and how many.
+    #[inline]
+    pub(super) fn rows(&self) -> (u32, u32) {
+        (self.train.first.row(), self.train.count)
+    }
+
     /// When the packet behind packet `index` is there, if there is one.
     #[inline]
     pub(super) fn after(&self, index: u32) -> Option<Time> {
@@ -159,6 +166,9 @@ impl<P: Parcel> TimedTrain<P> {
     pub(super) fn admits(&mut self, at: Time, packet: &P) -> bool {
         let Some(step) = packet.distance(&self.train.first) else { return false };
         let count = self.train.count;
+        if !packet.row_follows(&self.train.first, count) {
+            return false;
+        }
         if count == 1 {
             let Ok(step) = u32::try_from(step) else { return false };
             (self.train.step, self.gap) = (step, at.since(self.at));
@@ -185,7 +195,8 @@ impl<P: Parcel> TimedTrain<P> {
         let count = u64::from(self.train.count);
         let joins = alike
             && u64::from(distance) == u64::from(step) * count
-            && other.at == self.at + gap.saturating_mul(count);
+            && other.at == self.at + gap.saturating_mul(count)
+            && other.train.first.row_follows(&self.train.first, self.train.count);
         if joins {
             (self.train.step, self.gap) = (step, gap);
             self.train.count += other.train.count;

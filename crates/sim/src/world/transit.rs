@@ -362,10 +362,20 @@ impl Transit {
         self.core.ack_arrives(self.context.now, packet, &mut self.context);
     }
 
-    /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
+    /// An ACK is at the edge node of its sender at `now`, which may be ahead of the clock: it goes
+    /// on the sender's link, unless it is held back.
     #[inline]
     pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
         self.context.recorder.crossed(packet.row, now);
+        if self.access.pacing.is_on() && !self.paces(now, packet) {
+            return;
+        }
+        self.ack_leaves_edge(now, packet);
+    }
+
+    /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
+    #[inline]
+    pub(super) fn ack_leaves_edge(&mut self, now: Time, packet: AckPacket) {
         let link = self.link(packet.flow, Hop::Near);
         if self.loses(now, packet.flow, (Hop::Near, link)) {
             return self.lose_ack(&packet, PacketCause::Link);

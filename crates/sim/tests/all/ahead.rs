@@ -43,6 +43,21 @@ pub(crate) fn any_spells() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// The fibres of a path, and what its core nodes do: bursts pass whole, or packets are stored, at
+/// a rate at which packets wait for one another or take no whole number of picoseconds.
+pub(crate) fn any_core() -> impl Strategy<Value = (Value, Value)> {
+    let network = |link_rate: &str, nodes: u32| {
+        let delay = "3 ms";
+        json!({"link_delay": delay, "link_rate": link_rate, "core_nodes": nodes})
+    };
+    prop_oneof![
+        2 => Just((json!({"link_delay": "3 ms"}), json!({}))),
+        1 => (prop_oneof![Just("10 Gb/s"), Just("20 Mb/s"), Just("622.08 Mb/s")], 1u32..4).prop_map(
+            move |(rate, nodes)| (network(rate, nodes), json!({"forwarding": "store-and-forward"}))
+        ),
+    ]
+}
+
 /// Any path with a few flows: where they may be ahead, and where not.
 pub(crate) fn any_path() -> impl Strategy<Value = Value> {
     let edge = prop_oneof![
@@ -59,6 +74,7 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![Just("0.1 ms"), Just("0 s"), Just("10 ms")],
         prop_oneof![Just("1 Mb/s"), Just("33 Mb/s"), Just("1 Gb/s")],
         prop_oneof![4 => Just(None), 1 => (4u32..40).prop_map(Some)],
+        prop::bool::weighted(0.3),
     );
     let tcp = (
         any_tcp(),
@@ -81,13 +97,14 @@ pub(crate) fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![3 => Just(None), 1 => (1u32..3000).prop_map(Some)],
         (1u32..5, prop_oneof![Just("0 s"), Just("7 us"), Just("12345 us")]),
     );
-    (edge, ack, access, tcp, (loss(), loss()), run).prop_map(
-        |(mut edge, ack, (delay, rate, queue), tcp, (data, acks), (bursts, warm, bytes, many))| {
+    (edge, ack, access, tcp, (loss(), loss(), any_core()), run).prop_map(
+        |(edge, ack, (delay, rate, queue, shared), tcp, chances, (bursts, warm, bytes, many))| {
             let ((variant, law), profile, window, delayed) = tcp;
+            let (mut edge, (data, acks, (network, core))) = (edge, chances);
             edge["ack"] = ack;
             let mut scenario = json!({
-                "access": {"rate": rate, "delay": delay}, "edge": edge,
-                "network": {"link_delay": "3 ms"},
+                "access": {"rate": rate, "delay": delay, "shared": shared}, "edge": edge,
+                "network": network, "core": core,
                 "loss": {"data": data, "ack": acks},
                 "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed},
@@ -515,6 +532,54 @@ fn a_run_that_ends_with_a_burst_is_ahead_of_the_clock() {
     let traced = run(&many, 3, BURSTS).summary;
     assert_eq!(ahead.counters.events, traced.counters.events);
     assert_eq!(numbers(ahead), numbers(traced));
+}
+
+/// Nodes that store and forward each packet: hardly one is an event, from the beginning and after a
+/// warm-up, when packets of bursts are in transit.
+#[test]
+fn packets_that_are_stored_and_forwarded_are_no_events() {
+    for (warmup, timer, acks) in
+        [("0 s", "1 ms", "none"), ("3 s", "5 ms", "none"), ("1 s", "5 ms", "timer")]
+    {
+        let mut ack = json!({"assembly": acks});
+        if acks == "timer" {
+            ack["timer"] = json!("2 ms");
+        }
+        let scenario = json!({
+            "access": {"rate": "100 Mb/s", "delay": "10 ms"},
+            "network": {"link_delay": "3 ms", "core_nodes": 3},
+            "core": {"forwarding": "store-and-forward"},
+            "edge": {"assembly": "timer", "timer": timer, "ack": ack},
+            "tcp": {"variant": "sack", "profile": "ns2", "window": 900},
+            "run": {"duration": "8 s", "warmup": warmup},
+        });
+        let ahead = run(&scenario, 1, Trace::default()).summary;
+        let traced = run(&scenario, 1, ALL).summary;
+        let (few, packets) = (ahead.counters.events, ahead.counters.packets_delivered);
+        assert!(3 * few < packets, "{scenario}: {few} events for {packets} packets");
+        assert_eq!(numbers(ahead), numbers(traced), "{scenario}");
+    }
+}
+
+/// Flows that share their access links: packets are taken in turn, and hardly one is an event.
+#[test]
+fn flows_that_share_a_link_are_ahead_of_the_clock_together() {
+    for (count, stagger, delayed, timer) in
+        [(10, "0 s", false, "1 ms"), (10, "30 ms", true, "1 ms"), (200, "7 us", false, "5 ms")]
+    {
+        let scenario = json!({
+            "access": {"rate": "100 Mb/s", "delay": "10 ms", "shared": true},
+            "edge": {"assembly": "timer", "timer": timer},
+            "tcp": {"variant": "sack", "profile": "ns2", "window": 100, "delayed_ack": delayed},
+            "flows": [{"count": count, "stagger": stagger}],
+            "run": {"duration": "6 s", "warmup": "1 s"},
+        });
+        let ahead = run(&scenario, 1, Trace::default()).summary;
+        let traced = run(&scenario, 1, ALL).summary;
+        let (few, packets) = (ahead.counters.events, ahead.counters.packets_delivered);
+        assert!(few < packets, "{count} flows: {few} events for {packets} packets");
+        assert_eq!(numbers(ahead), numbers(traced), "{count} flows");
+    }
 }
 
 /// So many flows on one path, each packet a burst of its own, that what they send is not in step:

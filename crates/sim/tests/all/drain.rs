@@ -89,6 +89,7 @@ pub(crate) fn any_drained() -> impl Strategy<Value = Value> {
 fn measured(mut summary: Summary) -> Summary {
     summary.counters = Default::default();
     (summary.simulated_s, summary.events_per_packet, summary.packets_per_burst) = (0.0, 0.0, 0.0);
+    summary.speed = Default::default();
     summary.fingerprint.clear();
     summary.warnings.clear();
     for flow in &mut summary.flows {

@@ -314,7 +314,10 @@ fn samples_come_up_to_the_end_and_looks_in_step_are_said() {
 
 #[test]
 fn what_has_no_effect_is_said() {
-    let heard = |scenario: Value| resolved(&scenario).warnings.join("\n");
+    let heard = |scenario: Value| {
+        let found = resolved(&scenario);
+        [&found.warnings[..], &found.dropped[..]].concat().join("\n")
+    };
     let endless = json!({"flows": [{}], "run": {"drain": "1 s"}});
     assert!(heard(endless).contains("run.drain = 1 s has no effect"), "endless flows only");
     let mixed = json!({"flows": [{}, {"bytes": "1 KB"}], "run": {"drain": "1 s"}});

@@ -9,7 +9,7 @@ use crate::runs;
 use crate::runs::columns::{integers, labels, table};
 
 const LEDGER: Trace =
-    Trace { packets: false, bursts: false, cwnd: false, ledger: true, datagrams: false };
+    Trace { packets: false, bursts: false, cwnd: false, ledger: true, ..crate::runs::EARLY };
 
 fn run(scenario: &Value) -> Output {
     runs::run(scenario, 3, LEDGER)

@@ -1,5 +1,6 @@
 //! Tests of this crate from outside.
 
+mod ack_pacing;
 mod ahead;
 mod ahead_linux;
 mod batches;

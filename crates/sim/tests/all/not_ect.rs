@@ -269,8 +269,10 @@ fn any_scenario() -> impl Strategy<Value = Value> {
             let table = scenario.pointer_mut(table).and_then(Value::as_object_mut);
             table.map(|table| table.remove("marking"));
         }
-        let law = &scenario["tcp"]["window_law"];
-        let sides = if sides.is_empty() && law == "dctcp" { vec![Queue::Sender] } else { sides };
+        // Some queue has to mark, where senders heed marks.
+        let tcp = &scenario["tcp"];
+        let heeds = tcp["window_law"] == "dctcp" || tcp["ecn"] == true;
+        let sides = if sides.is_empty() && heeds { vec![Queue::Sender] } else { sides };
         for side in sides {
             scenario = at(side, scenario, &rule);
         }

@@ -143,7 +143,7 @@ fn any_slots() -> impl Strategy<Value = Value> {
 }
 
 /// Any scenario: a path, a mesh or slots, and perhaps a drain.
-fn any_scenario() -> impl Strategy<Value = Value> {
+pub(crate) fn any_scenario() -> impl Strategy<Value = Value> {
     let drain = prop_oneof![3 => Just(None), 1 => Just(Some("400 ms"))];
     let scenario = prop_oneof![3 => any_path(), 3 => any_mesh(), 1 => any_slots()];
     (scenario, drain).prop_map(|(mut scenario, drain)| {

@@ -185,7 +185,7 @@ fn what_cannot_be_is_refused_with_a_fix() {
     other["flows"][0] = json!({"congestion_control": "cubic"});
     assert_eq!(runs::refused(&other).path(), "flows[0].congestion_control");
     other["flows"][0] = json!({"stack": "simple", "script": [{"at": "1 s", "bytes": "1 KB"}]});
-    let written = with_stacks(&other).scenario;
+    let written = with_stacks(&other).scenario.clone();
     assert_eq!(written.flows()[0].script.as_ref().map(Vec::len), Some(1), "it may write a script");
 }
 

@@ -309,12 +309,13 @@ fn senders_hear_of_bursts_that_nodes_pass_whole_and_packet_by_packet() {
     // Nothing is lost, and nothing is on the way at the end: each burst has a notice of each edge.
     for forwarding in ["cut-through", "store-and-forward"] {
         for (mode, each) in [("ingress", 1), ("egress", 1), ("both", 2)] {
-            for assembly in
-                [json!({"assembly": "timer", "timer": "5 ms"}), json!({"assembly": "none"})]
-            {
+            for edge in [
+                json!({"assembly": "timer", "timer": "5 ms"}),
+                json!({"assembly": "hybrid", "size": "3 KB", "timer": "5 ms"}),
+            ] {
                 let scenario = json!({
                     "core": {"forwarding": forwarding},
-                    "edge": assembly,
+                    "edge": edge,
                     "tcp": {"variant": "sack", "window": 20, "detector": "back", "back_mode": mode},
                     "flows": [{"bytes": "300 KB"}],
                     "run": {"duration": "20 s"},

@@ -154,6 +154,12 @@ impl Application {
         next < self.limit
     }
 
+    /// Whether there are data that were never sent.
+    #[inline]
+    pub(super) fn has_data(&self, queue: &Queue) -> bool {
+        self.has_more(queue.next())
+    }
+
     /// Bytes of new data that the receiver has room for.
     pub(super) fn room(&self, queue: &Queue, peer: &Peer) -> u64 {
         let end = self.lengths.before(queue.acked()) + peer.window();

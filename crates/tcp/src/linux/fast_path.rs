@@ -67,7 +67,7 @@ impl Linux {
             self.take_fast(now, &options, &plain);
             let others = self.queue.outstanding();
             self.push_fast(now, others, wires);
-            if !self.has_data() || self.application.is_bounded() {
+            if !self.application.has_data(&self.queue) || self.application.is_bounded() {
                 self.application.make_room(
                     &mut self.path,
                     now.tick,
@@ -118,7 +118,7 @@ impl Linux {
     /// are outstanding.
     #[inline(always)]
     fn push_fast(&mut self, now: Reading, others: u32, out: &mut impl Outlet) {
-        if others > 0 && self.options.tlp && self.has_data() {
+        if others > 0 && self.options.tlp && self.application.has_data(&self.queue) {
             let sent = self.write_freely(now, others, out);
             // Nothing is being repaired: all that is outstanding is in flight.
             let outstanding = others + sent;
@@ -140,7 +140,7 @@ impl Linux {
         if !repair.schedule_probe(&mut site, true) {
             site.rearm();
         }
-        if self.has_data() {
+        if self.application.has_data(&self.queue) {
             self.write_all_freely(now, out);
         }
     }

@@ -13,7 +13,7 @@ impl Linux {
     /// has, which it answers.
     pub(super) fn probe_window(&mut self, now: Reading, out: &mut Vec<Transmission>) {
         self.timer.clear();
-        if !self.queue.is_empty() || !self.has_data() {
+        if !self.queue.is_empty() || !self.application.has_data(&self.queue) {
             return;
         }
         if self.application.room(&self.queue, &self.peer) > 0 && self.send_part(now, out) {

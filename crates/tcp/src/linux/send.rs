@@ -42,7 +42,7 @@ impl Linux {
         let mut limited = false;
         let mut sent = 0;
         let group = self.path.group_size(self.application.full());
-        while self.has_data() {
+        while self.application.has_data(&self.queue) {
             if self.path.pace_mut().holds(now.ns) {
                 break;
             }
@@ -275,7 +275,7 @@ impl Linux {
 
     /// Sends segments that may go, if there are any.
     pub(super) fn push(&mut self, now: Reading, out: &mut Vec<Transmission>) {
-        if self.has_data() {
+        if self.application.has_data(&self.queue) {
             self.write(now, Push::All, out);
             self.site(now).1.check_persist();
         }

@@ -50,7 +50,7 @@ impl Linux {
     pub(super) fn write_more_fast(&mut self, now: Reading, out: &mut impl Outlet) {
         if self.application.is_done() {
             self.application.rest();
-        } else if self.has_data() && !self.queue.is_empty() {
+        } else if self.application.has_data(&self.queue) && !self.queue.is_empty() {
             // The window, not a lack of data, keeps the rest back.
             self.application.write_single(&self.queue, &self.peer);
         } else {
@@ -73,7 +73,7 @@ impl Linux {
 
     /// The application is about to write, after it had nothing more to send or not.
     fn end_idleness(&mut self, now: Reading) {
-        if !self.has_data() {
+        if !self.application.has_data(&self.queue) {
             self.path.note_idleness(&self.queue);
         }
         let (others, standing) = ((&self.queue, &self.peer), self.repair.standing());

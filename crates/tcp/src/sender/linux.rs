@@ -121,6 +121,11 @@ impl LinuxSender {
             && !self.detection.heeds_acks()
     }
 
+    #[inline]
+    pub(super) fn paced_alone(&self) -> Option<Time> {
+        self.linux.paced_alone().filter(|_| !self.detection.heeds_acks())
+    }
+
     pub(super) fn on_full_ack(
         &mut self,
         now: Time,

@@ -7,6 +7,7 @@ from burstlab.papers.lu2009_dlcc import (
     in_step,
     out_of_step,
     own,
+    pacing,
     rates,
     slots,
     timeline,
@@ -21,5 +22,6 @@ TARGETS = {
     **edge.TARGETS,
     **slots.TARGETS,
     **own.TARGETS,
+    **pacing.TARGETS,
     **varied.TARGETS,
 }

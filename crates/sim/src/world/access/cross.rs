@@ -158,7 +158,9 @@ impl Cross {
         recorder: &mut Recorder,
     ) {
         self.delivered += u64::from(train.count);
-        recorder.crossed(train.first.row, now);
-        recorder.delivered(train.first.row, now);
+        for packet in train.packets() {
+            recorder.crossed(packet.row, now);
+            recorder.delivered(packet.row, now);
+        }
     }
 }

@@ -6,6 +6,7 @@ mod cross;
 mod departures;
 mod directions;
 mod link_losses;
+mod pacing;
 mod source;
 mod wlan;
 
@@ -19,6 +20,7 @@ pub(super) use self::cross::Cross;
 use self::departures::Departures;
 pub(super) use self::link_losses::Hop;
 use self::link_losses::LinkLosses;
+use self::pacing::Pacing;
 pub(super) use self::source::Source;
 pub(super) use self::wlan::{AirEvent, AirLoss, Wireless};
 use super::packet::{AckPacket, DataPacket};
@@ -53,6 +55,7 @@ pub(super) struct Access {
     pub(super) ack_down: Vec<Link<AckPacket>>,
     pub(super) cross: Cross,
     pub(super) wireless: Wireless,
+    pub(super) pacing: Pacing,
     /// Links as they are before anything was sent: of ACKs and of data, each of senders and of
     /// receivers.
     wires: [Wire; 4],
@@ -94,6 +97,7 @@ impl Access {
             ack_down: Link::several(links, &near),
             cross: Cross::new(resolved, random),
             wireless: Wireless::new(resolved, random),
+            pacing: Pacing::new(resolved),
             wires: [near, far, near_data, far_data],
             departures: scripts.map(Departures::new),
             losses: LinkLosses::new(resolved, random),
@@ -174,9 +178,12 @@ impl Access {
         tables.flat_map(unmet).collect()
     }
 
-    /// Data packets, and ACKs, on links.
+    /// Data packets, and ACKs, on links, and ACKs that edge nodes hold back before them.
     pub(super) fn in_flight(&self) -> [u64; 2] {
-        [on(&self.data_up) + on(&self.data_down), on(&self.ack_up) + on(&self.ack_down)]
+        [
+            on(&self.data_up) + on(&self.data_down),
+            on(&self.ack_up) + on(&self.ack_down) + self.pacing.in_flight(),
+        ]
     }
 
     /// Data packets on links to receivers.

@@ -8,6 +8,7 @@
 
 use burstlab_units::Time;
 
+use crate::measure::Recorder;
 use crate::world::access::Link;
 use crate::world::train::TimedTrain;
 
@@ -15,6 +16,8 @@ use crate::world::train::TimedTrain;
 pub(super) trait Host<P> {
     /// The link on which they come.
     fn link(&mut self) -> &mut Link<P>;
+    /// The trace.
+    fn recorder(&mut self) -> &mut Recorder;
     /// Whether it may take a train that begins with this packet, which is in transit from `at` on.
     fn admits(&self, first: &P, at: Time) -> bool;
     /// Packets will be there: takes those in front that may be taken; returns how many.

@@ -8,9 +8,11 @@
 mod hearing;
 mod host;
 mod last_burst;
+mod meeting;
+mod obstacles;
 pub(in crate::world) mod policy;
 mod receiving;
 mod runs;
-mod traced;
+pub(in crate::world) mod traced;
 
 pub(super) use self::last_burst::LastBurst;

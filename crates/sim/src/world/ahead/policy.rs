@@ -5,11 +5,13 @@
 //!
 //! The run as a whole:
 //! 1. Rows of a trace are written in the order of time. The file `traced.rs` says which tables put
-//!    rows in order that come early. A run with any other table is event-driven.
+//!    rows in order that come early, and where. All other traced runs are event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
 //!    another. Where ties are drawn each event needs its turn, and the run is event-driven.
-//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time, so
-//!    such runs are event-driven.
+//! 3. Packets of several flows meet on a shared link. The link needs them in the order of time. On
+//!    a path, hosts of such a link take packets in turn, up to the first timer or write of any of
+//!    them (`meeting`). A run in which something else comes to hosts is event-driven, and so is a
+//!    mesh, where bursts of several nodes land.
 //! 4. A link that loses packets by itself counts them as they come. Such runs are event-driven.
 //! 5. Programs outside a run act at times that the engine does not know. A run with such programs
 //!    is event-driven.
@@ -26,16 +28,19 @@
 //!    packets come in order on a link of its own, so that the first of them comes first.
 //! 10. A host is event-driven if it draws delays, is on the air, is a third-party stack or has data
 //!     in both directions. Then it has inputs whose times its link does not show. A host is also
-//!     event-driven if a script counts the packets that leave it. Other flows share only queues
-//!     with its flow. A queue knows packets of event-driven hosts as early as all others (17), so
-//!     that no other flow has to be event-driven.
+//!     event-driven if a script counts the packets that leave it, or if its edge node spaces ACKs;
+//!     these ACKs land as events. Other flows share only queues with its flow. A queue knows
+//!     packets of event-driven hosts as early as all others (17), so that no other flow has to be
+//!     event-driven.
 //! 11. A message may report a lost burst to a sender, which goes no further than the next message.
 //!     A message in transit is known. One about a burst that is yet to be closed comes a fixed
 //!     time later at least. Without such a time, or with messages among its ACKs, the sender is
 //!     event-driven.
 //! 12. A sender takes ACKs early while its application writes no more and the flow is not done. An
 //!     ACK that ends the flow may end the run, and is an event.
-//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there.
+//! 13. A sender takes no ACK beyond its timer; the endpoint itself stops there. A timer that only
+//!     paces lets segments go early too, each at its own time, up to the next ACK that is known to
+//!     come. Beyond that ACK nobody knows whether another one comes before the timer.
 //! 14. The truth about a loss depends on what the receiver holds. A list records the segments that
 //!     it took early, each with its time, and answers as if they were still in transit. So neither
 //!     a timer of the sender nor a message to it limits how early data in order are taken.
@@ -52,20 +57,21 @@
 //!     and two packets never end on it at one instant.
 //! 19. If only a timer closes bursts, it needs each packet only when it runs out. A size closes
 //!     them at a packet: in a mesh that packet is an event, if no other traffic comes between. On
-//!     an exclusive path the burst crosses by sentence 17, if nodes pass bursts whole and only one
-//!     queue sends bursts there. With data in both directions two queues send bursts on each path,
-//!     and both paths number their bursts together. Then only packets of queues that a timer closes
-//!     are announced, and each burst is closed at its own time.
+//!     an exclusive path the burst crosses by sentence 17, if only one queue sends bursts there.
+//!     With data in both directions two queues send bursts on each path, and both paths number
+//!     their bursts together. Then only packets of queues that a timer closes are announced, and
+//!     each burst is closed at its own time.
 //! 20. A script that names packets, and spacing, look at each as it comes. So does cutting where
 //!     batches enter. Too many batches would make one event too long.
 //! 21. On an exclusive path a burst meets no other. It lands early if all before it have, and no
-//!     link behind drops packets that a sender may have to know of. The access link behind gets all
-//!     its packets by that path, and so in the order of time. An event-driven host takes them from
-//!     the link as events. Messages among ACKs do not come by that path. With them no ACKs land
-//!     early, and with data in both directions no data.
-//! 22. A burst lands early only if the run lasts until then. It does if some flow never ends, if
-//!     the ACK of a new segment is still to come, or if more data of an ACK's flow are. The
-//!     connection of a third-party stack may end at any packet.
+//!     link behind drops packets that a sender may have to know of. Where nodes store and forward,
+//!     each packet lands at its own time, in order. The access link behind gets all its packets by
+//!     that path, and so in the order of time. An event-driven host takes them from the link as
+//!     events. Messages among ACKs do not come by that path. With them no ACKs land early, and with
+//!     data in both directions no data.
+//! 22. A burst lands early only if the run lasts until its last packet is there. It does if some
+//!     flow never ends, if the ACK of a new segment is still to come, or if more data of an ACK's
+//!     flow are. The connection of a third-party stack may end at any packet.
 //! 23. Where bursts contend, all is decided as the last fibre is reserved, unless fibres fail or
 //!     tails are cut. Bursts without packets of flows are only counted as they land, if nobody
 //!     reads the counts meanwhile and the run lasts.
@@ -80,7 +86,9 @@ use burstlab_tcp::{Config, Listens, NakDelay};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::traced::keeps_to_the_clock;
+use super::meeting::Meeting;
+use super::obstacles::obstacles;
+use super::traced::records_bursts_early;
 use crate::measure::Trace;
 use crate::scenario::{CoreForwarding, NoticeTransport, Resolved, TieBreak};
 use crate::world::notices::NextMessage;
@@ -97,9 +105,16 @@ pub(crate) struct Lookahead {
     kept: Time,
     /// The earlier of the two; zero where nothing may be ahead.
     safe: Time,
+    /// The hosts that share the link of the senders, and those that share the link of the receivers
+    /// (3).
+    meetings: [Meeting; 2],
     /// Not stored: the scenario decides it.
     #[serde(skip)]
     standing: Standing,
+    /// The fields because of which nothing may be ahead of the clock. Not stored: the scenario and
+    /// the trace decide them.
+    #[serde(skip)]
+    obstacles: Vec<&'static str>,
 }
 
 /// Facts that hold throughout a run.
@@ -111,10 +126,14 @@ struct Standing {
     announces: [bool; 2],
     /// Facts of the listed flows.
     listed: Listed,
+    /// Whether flows share access links (3).
+    meets: bool,
     /// Whether bursts and slots toward receivers may land early, and those toward senders.
     lands: [bool; 2],
     /// Whether slots need no event for packets on access links (24).
     foresees: bool,
+    /// Whether edge nodes space the ACKs that land (10).
+    spaces_acks: bool,
     /// Whether bursts are closed and land by the clock, as their rows are in that order (1).
     bursts_by_the_clock: bool,
 }
@@ -164,26 +183,22 @@ impl Lookahead {
     pub(crate) fn new(resolved: &Resolved, trace: Trace, listed: Listed) -> Self {
         let scenario = &resolved.scenario;
         let run = &scenario.run;
-        let drawn = run.tie_break == TieBreak::Random;
-        let loses = resolved.link_loss.iter().any(Option::is_some);
-        let alone = !scenario.access.shared && !loses;
-        let stays = resolved.needs_classes() || resolved.needs_stacks();
-        let goes_back = run.bursts.is_none() || !stays;
-        let outside = resolved.stacks.as_ref().is_some_and(|stacks| stacks.outside().is_some());
+        let others = listed.event_driven || listed.both_ways || listed.in_band;
+        let obstacles = obstacles(resolved, trace, others);
         let kept = if run.bursts.is_some() { Time::ZERO } else { Time::MAX };
         let mut ahead = Self {
-            allowed: !keeps_to_the_clock(resolved, trace)
-                && !drawn
-                && alone
-                && goes_back
-                && !outside,
+            allowed: obstacles.is_empty(),
+            obstacles,
             phase: Time::ZERO,
             kept,
             safe: Time::ZERO,
+            meetings: Default::default(),
             standing: Standing {
                 links: [scenario.access.delay, scenario.access.receiver_side().1],
                 listed,
-                bursts_by_the_clock: trace.bursts,
+                meets: scenario.access.shared,
+                bursts_by_the_clock: trace.bursts && !records_bursts_early(resolved),
+                spaces_acks: resolved.ack_spacing.is_some(),
                 ..Standing::default()
             },
         };
@@ -214,18 +229,28 @@ impl Lookahead {
             }
         };
         let early = !self.standing.bursts_by_the_clock;
-        (self.standing.lands, self.standing.foresees) =
-            (lands.map(|lands| lands && early), foresees);
+        let [data, acks] = lands.map(|lands| lands && early);
+        // A slot may carry data and ACKs.
+        let together = matches!(promises, Promises::Slots { .. });
+        let spaced = self.standing.spaces_acks;
+        self.standing.lands = [data && !(spaced && together), acks && !spaced];
+        self.standing.foresees = foresees;
     }
 
     /// Takes what is not stored from that of the same scenario.
     pub(crate) fn adopt(&mut self, fresh: &Self) {
         self.standing = fresh.standing;
+        self.obstacles.clone_from(&fresh.obstacles);
     }
 
     /// Whether anything may be ahead of the clock.
     pub(crate) fn is_allowed(&self) -> bool {
         self.allowed
+    }
+
+    /// The fields because of which nothing may be.
+    pub(crate) fn obstacles(&self) -> &[&'static str] {
+        &self.obstacles
     }
 
     /// Whether anything may be now.
@@ -273,7 +298,7 @@ impl Lookahead {
     #[inline(always)]
     fn hosts(&self, rules: &HostRules, message: NextMessage<'_>) -> Time {
         match rules.loss_notice_delay {
-            _ if rules.event_driven => Time::ZERO,
+            _ if rules.are_by_the_clock() => Time::ZERO,
             None => self.safe,
             Some(after) => self.safe.min(message.next(after).before()),
         }
@@ -297,8 +322,31 @@ impl Lookahead {
     /// Up to when data may be received that come in order.
     #[inline(always)]
     pub(crate) fn data(&self, flow: &impl Ends) -> Time {
-        let calm = !flow.misses() && !flow.is_done() && !flow.rules().event_driven;
+        let calm = !flow.misses() && !flow.is_done() && !flow.rules().are_by_the_clock();
         if calm { self.safe } else { Time::ZERO }
+    }
+
+    /// A sender (0) or a receiver (1) has a timer that is due then.
+    #[inline(always)]
+    pub(crate) fn has_timer(&mut self, side: usize, due: Option<Time>) {
+        if self.standing.meets
+            && let Some(due) = due
+        {
+            self.meetings[side].lower(due);
+        }
+    }
+
+    /// Whether a packet comes to a host of a link before any of so many hosts of the link sends by
+    /// itself; `look` finds when the first of them would. A host with a link of its own need not
+    /// know.
+    #[inline(always)]
+    pub(crate) fn comes_in_turn(
+        &mut self,
+        (side, at): (usize, Time),
+        hosts: usize,
+        look: impl FnOnce() -> Time,
+    ) -> bool {
+        !self.standing.meets || self.meetings[side].admits(at, hosts, look)
     }
 
     /// Whether data packets, or ACKs, are announced to their queues, in place of an event when they
@@ -356,8 +404,8 @@ pub(crate) trait Ends {
 /// Facts of the hosts of all flows of one entry of the scenario.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostRules {
-    /// Whether they are never ahead of the clock (10).
-    event_driven: bool,
+    /// The field because of which they are never ahead of the clock (10).
+    because: Option<&'static str>,
     /// Whether packets of another flow are on their links, those of the other direction.
     both_ways: bool,
     /// Whether messages are on the sender's link, among its ACKs.
@@ -371,7 +419,7 @@ impl HostRules {
     /// Those of hosts with this configuration.
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            event_driven: !config.send_jitter.is_zero(),
+            because: (!config.send_jitter.is_zero()).then_some("tcp.send_jitter"),
             both_ways: false,
             in_band: false,
             loss_notice_delay: None,
@@ -382,27 +430,34 @@ impl HostRules {
     pub(crate) fn listening(mut self, resolved: &Resolved, listens: Listens) -> Self {
         if listens.at_all() {
             let ahead = loss_notice_delay(resolved, listens);
-            self.event_driven |= ahead.is_none();
+            self = self.by_the_clock_if(ahead.is_none(), "tcp.detector");
             self.in_band = hears_in_band(resolved, listens);
             self.loss_notice_delay = ahead.filter(|_| listens.dropped.is_some());
         }
         self
     }
 
-    /// The same, but never ahead of the clock if something else `comes` to the hosts.
-    pub(crate) fn by_the_clock_if(mut self, comes: bool) -> Self {
-        self.event_driven |= comes;
+    /// The same, but never ahead of the clock if something else `comes` to the hosts, because of
+    /// this field.
+    pub(crate) fn by_the_clock_if(mut self, comes: bool, field: &'static str) -> Self {
+        self.because = self.because.or(comes.then_some(field));
         self
     }
 
+    /// The field because of which the hosts are never ahead of the clock.
+    pub(crate) fn because(&self) -> Option<&'static str> {
+        self.because
+    }
+
     /// Whether the hosts are never ahead of the clock.
+    #[inline(always)]
     pub(crate) fn are_by_the_clock(&self) -> bool {
-        self.event_driven
+        self.because.is_some()
     }
 
     /// The same of a connection that has data in both directions (10).
     pub(crate) fn of_both_ways(self) -> Self {
-        Self { event_driven: true, both_ways: true, ..self }
+        Self { both_ways: true, ..self.by_the_clock_if(true, "reverse") }
     }
 
     /// Whether packets of another flow are on their links, those of the other direction.
@@ -458,9 +513,7 @@ fn announces(resolved: &Resolved, queues: &QueueRules) -> [bool; 2] {
     let timed = (0..queues.classes).all(|class| known(assembly.data.policy(class)));
     let script = &resolved.loss.data.script;
     let singly = !script.packets.is_empty() || !scenario.edge.spacing.is_zero();
-    let alone = !meets
-        && scenario.core.forwarding == CoreForwarding::CutThrough
-        && !scenario.goes_both_ways();
+    let alone = !meets && !scenario.goes_both_ways();
     // The cut part depends on the order in which packets of all kinds came.
     let cut = queues.cuts && !scenario.batches.is_empty();
     let few = takes_few_batches(resolved, queues.classes);

@@ -6,19 +6,23 @@
 //!
 //! A run lands and crosses an access link that its flow has for itself, or it is in front of such a
 //! link. The host's packets are announced to their queue, evenly spaced ones together. A single
-//! packet needs neither such a link nor such a queue. Sharing is excluded at the start: where flows
-//! share access links, no safe time is above zero. Only the two flows of a connection with data in
-//! both directions share links besides, and both of its hosts go by the clock.
+//! packet needs neither such a link nor such a queue. Where flows share access links, packets are
+//! taken one by one, each in its turn. Only the two flows of a connection with data in both
+//! directions share links besides, and both of its hosts go by the clock.
 
+use burstlab_kernel::Rank;
 use burstlab_units::Time;
 
-use super::hearing::{Hearing, Leaving, Sending, record};
+use super::hearing::{Hearing, Leaving, Sending, record, record_sent};
 use super::host::Host;
 use super::receiving::{Answering, Coming, Receiving};
+use crate::measure::{NO_ROW, SentRow};
 use crate::world::access::{Hop, Link};
 use crate::world::core::Network;
 use crate::world::events::Event;
+use crate::world::hosts::{FAR, NEAR};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
+use crate::world::tie_key::TieKey;
 use crate::world::train::{Timed, TimedTrain};
 use crate::world::transit::Transit;
 
@@ -45,6 +49,7 @@ fn land<P: Parcel>(
         let Some((at, gap)) = arrives else { break };
         done += 1;
         let coming = TimedTrain { train: *train, at, gap };
+        host.recorder().crossed_all(coming.rows(), ready);
         let taken = host.take(&coming);
         if taken < count {
             late = Some((coming, taken));
@@ -82,8 +87,8 @@ impl Transit {
         let Self { hosts, access, core, context } = self;
         let now = context.now;
         let ahead = &context.ahead;
-        // Where flows share links, nothing is ahead, and there are fewer links than flows.
-        if !ahead.is_any() {
+        // Where flows share links, there are fewer links than flows.
+        if !ahead.is_any() || access.shared {
             return None;
         }
         let flow = &mut hosts.flows[index as usize];
@@ -108,7 +113,8 @@ impl Transit {
         }
         let queue = core.ack_queue(index, ahead)?;
         let (size, train, next) = (flow.far.receiver().ack_size(), None, (Time::MAX, 0));
-        let answering = Answering { index, queue, size, train, next, wire, core, context };
+        let id = flow.id;
+        let answering = Answering { id, index, queue, size, train, next, wire, core, context };
         let acks = &mut hosts.full_acks;
         let host = Receiving { now, until, coming, flow, link, acks, answering };
         (!none).then_some(host)
@@ -119,7 +125,7 @@ impl Transit {
     #[inline(always)]
     fn hearing(&mut self, index: u32, clear: bool) -> Option<Hearing<'_>> {
         let Self { hosts, access, core, context } = self;
-        if !context.ahead.is_any() {
+        if !context.ahead.is_any() || access.shared {
             return None;
         }
         let flow = &mut hosts.flows[index as usize];
@@ -137,7 +143,8 @@ impl Transit {
             return None;
         }
         let (queue, sending) = (core.data_queue(index, &context.ahead)?, Sending::default());
-        let leaving = Leaving { index, queue, sending, wire, core, context };
+        let (id, row) = (flow.id, NO_ROW);
+        let leaving = Leaving { id, row, index, queue, sending, wire, core, context };
         Some(Hearing { until, options, flow, link, released: &mut hosts.sending, leaving })
     }
 
@@ -184,15 +191,27 @@ impl Transit {
         self.hearing(index, false).map_or(0, take_in_front)
     }
 
+    /// Whether no sender, or no receiver, sends anything by itself before a packet comes to another
+    /// one at `at`, where all share a link.
+    #[inline(always)]
+    fn comes_in_turn(&mut self, side: usize, at: Time) -> bool {
+        let Self { hosts, context, .. } = self;
+        let (flows, now) = (&hosts.flows, context.now);
+        let look = || flows.iter().filter_map(|flow| flow.sends_by_itself(side, now)).min();
+        context.ahead.comes_in_turn((side, at), flows.len(), || look().unwrap_or(Time::MAX))
+    }
+
     /// A data packet will be at its receiver at `at`, and no other before. Takes it if that may be
     /// done now; returns whether it does.
     #[inline]
     pub(in crate::world) fn receive_one(&mut self, at: Time, packet: &DataPacket) -> bool {
-        let (index, context) = (packet.flow(), &mut self.context);
-        let flow = &mut self.hosts.flows[index as usize];
-        if !flow.far.receiver().takes_fast(packet.seq) {
+        let index = packet.flow();
+        if !self.hosts.flows[index as usize].far.receiver().takes_fast(packet.seq)
+            || !self.comes_in_turn(FAR, at)
+        {
             return false;
         }
+        let (context, flow) = (&mut self.context, &mut self.hosts.flows[index as usize]);
         let times = (context.now, context.ahead.data(flow));
         let (mut next, size) = (None, flow.far.receiver().ack_size());
         let coming = TimedTrain::one(at, *packet);
@@ -201,8 +220,15 @@ impl Transit {
         }
         flow.may_have_all(at);
         flow.far.arm(index, context);
+        context.recorder.delivered(packet.row, at);
         if let Some(next) = next {
-            self.ack_on_wire(at, AckPacket::plain(index, next, size));
+            let mut ack = AckPacket::plain(index, next, size);
+            if context.recorder.traces_packets() {
+                let turn = (at, TieKey::DATA_DOWN.of(index).turn(Rank::Arrival));
+                let id = flow.id;
+                ack.row = context.recorder.sent_in(turn, id, &SentRow::Ack(&ack.ack(), None));
+            }
+            self.ack_on_wire(at, ack);
         }
         true
     }
@@ -211,17 +237,25 @@ impl Transit {
     /// returns whether it does.
     #[inline]
     pub(in crate::world) fn hear_one(&mut self, at: Time, ack: &AckPacket) -> bool {
-        let (index, context) = (ack.flow, &mut self.context);
-        let flow = &mut self.hosts.flows[index as usize];
-        if !ack.is_plain() || !flow.near.sender().is_fast() {
+        let index = ack.flow;
+        if !ack.is_plain()
+            || !self.hosts.flows[index as usize].near.sender().is_fast()
+            || !self.comes_in_turn(NEAR, at)
+        {
             return false;
         }
+        let (context, flow) = (&mut self.context, &mut self.hosts.flows[index as usize]);
         let until = context.ahead.acks(flow, context.next_message(index));
         let (coming, released) = (TimedTrain::one(at, *ack), &mut self.hosts.released);
-        let traced = context.recorder.traces_cwnd();
+        let (traced, packets) = (context.recorder.traces_cwnd(), context.recorder.traces_packets());
         let measured = if traced { flow.near.sender().round_trips().0 } else { 0 };
+        let recorder = &mut context.recorder;
         let heard = flow.near.hear_in_order(&coming, until, |_, seq, (size, cwnd)| {
-            released.push(DataPacket::first(index, seq, size, cwnd));
+            let mut packet = DataPacket::first(index, seq, size, cwnd);
+            if packets {
+                packet.row = record_sent((at, index), flow.id, (seq, size, cwnd), recorder);
+            }
+            released.push(packet);
         });
         if heard == 0 {
             return false;
@@ -229,6 +263,13 @@ impl Transit {
         if traced {
             let of = (flow.id, index);
             record((at, ack.next), of, (flow.near.sender(), measured), context);
+        }
+        if packets {
+            let ssthresh = flow.near.sender().ssthresh();
+            let recorder = &mut context.recorder;
+            released.iter().for_each(|packet| recorder.below((packet.row, 1), ssthresh));
+            recorder.delivered(ack.row, at);
+            recorder.acked(flow.id, at, ack.next);
         }
         flow.near.arm(index, context);
         let link = self.link(index, Hop::Near);
@@ -245,7 +286,9 @@ impl Transit {
         if !self.context.ahead.is_any() {
             return false;
         }
-        let count = match self.hosts.flows[link as usize].far.receiver().has_options() {
+        let flows = &self.hosts.flows;
+        let own = !self.access.shared && flows[link as usize].far.receiver().has_options();
+        let count = match own {
             true => self.receive_in_front(link),
             false => self.receive_lane(link),
         };
@@ -275,7 +318,9 @@ impl Transit {
         if !self.context.ahead.is_any() {
             return false;
         }
-        let heard = match self.hosts.flows[link as usize].near.sender().has_options() {
+        let flows = &self.hosts.flows;
+        let own = !self.access.shared && flows[link as usize].near.sender().has_options();
+        let heard = match own {
             true => self.hear_in_front(link),
             false => self.hear_lane(link),
         };

@@ -287,14 +287,14 @@ impl Beyond<'_> {
     pub(super) fn take_alone(
         &mut self,
         at: Time,
-        (way, from): (usize, u32),
+        (way, from, class): (usize, u32, u32),
         packet: Packet,
     ) -> Option<ScheduledLoss> {
         let Common { plan, account, .. } = &*self.scope.common;
         let counter = plan.rules.counter(from);
         let burst = (counter, account.labels.given()[counter] + 1);
         let prescribed =
-            self.fabric.exclusive().offer_alone(at, (way, burst), packet, &mut self.scope);
+            self.fabric.exclusive().offer_alone(at, (way, class, burst), packet, &mut self.scope);
         if prescribed.is_none() {
             self.scope.common.account.labels.pass(counter, 1);
         }
@@ -304,7 +304,7 @@ impl Beyond<'_> {
     /// Takes such packets as far as they cross a path in step; returns how many.
     pub(super) fn take_in_step<P: Parcel>(
         &mut self,
-        of: (usize, BurstKind),
+        of: (usize, BurstKind, u32),
         from: u32,
         trains: &mut Vec<TimedTrain<P>>,
         landing: fn(&mut Landing) -> &mut Runs<P>,

@@ -204,9 +204,7 @@ impl Burst {
 
     /// Notes in the trace of each packet when it leaves the ingress.
     pub(super) fn record_departure(&self, recorder: &mut Recorder) {
-        let data = self.payload.data.iter().map(|train| train.first.row);
-        let acks = self.payload.acks.iter().map(|train| train.first.row);
-        data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
+        self.payload.rows().for_each(|rows| recorder.departed(rows, self.departs));
     }
 
     /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.

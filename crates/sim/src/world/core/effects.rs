@@ -88,10 +88,12 @@ impl Landing {
         self.data.all.is_empty() && self.acks.all.is_empty()
     }
 
-    /// Adds a packet.
+    /// Adds a packet, which stays behind all others where they come to one link (`in_turn`).
     #[inline]
-    pub(super) fn add(&mut self, at: Time, packet: Packet) {
+    pub(super) fn add(&mut self, at: Time, packet: Packet, in_turn: bool) {
         match packet {
+            Packet::Data(packet) if in_turn => self.data.push(TimedTrain::one(at, packet)),
+            Packet::Ack(packet) if in_turn => self.acks.push(TimedTrain::one(at, packet)),
             Packet::Data(packet) => self.data.add(at, packet),
             Packet::Ack(packet) => self.acks.add(at, packet),
         }

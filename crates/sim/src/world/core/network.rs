@@ -146,6 +146,12 @@ pub(in crate::world) trait Network {
         Passed { on: true, copy: None }
     }
 
+    /// Whether the arrivals at an output on the route of the data of a flow are at least this share
+    /// of its capacity at `now`.
+    fn is_loaded(&mut self, _now: Time, _flow: u32, _share: f64) -> bool {
+        unreachable!("only the switches of a slotted network count their arrivals")
+    }
+
     /// An edge node sends a copy of a data packet.
     fn sends_copy(&mut self, _at: Time, _copy: DataPacket, _context: &mut Context) {}
 

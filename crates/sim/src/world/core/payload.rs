@@ -59,6 +59,12 @@ impl Payload {
         u64::from(self.segments()) + acks + self.load.packets
     }
 
+    /// The rows of its packets in the trace, train by train: the first row and their number.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u32, u32)> {
+        let data = self.data.iter().map(|train| (train.first.row, train.count));
+        data.chain(self.acks.iter().map(|train| (train.first.row, train.count)))
+    }
+
     /// The kind of burst that it makes.
     pub(super) fn kind(&self) -> BurstKind {
         if self.data.iter().any(|train| !train.first.is_of_batch()) {

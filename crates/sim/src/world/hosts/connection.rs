@@ -36,6 +36,7 @@ use self::before::Before;
 pub(in crate::world) use self::far::{AckOutlet, Far};
 pub(in crate::world) use self::kind::{Called, FlowKind};
 pub(in crate::world) use self::near::{Near, Noted};
+use super::NEAR;
 use super::duplex::Duplex;
 use super::options::CarriedOptions;
 use super::stack::Stack;
@@ -175,6 +176,14 @@ impl Flow {
         self.tally().is_settled()
             && self.near.sender().poll_timeout().is_none()
             && self.far.receiver().poll_timeout().is_none()
+    }
+
+    /// When its sender (0) or its receiver (1) sends next though nothing comes.
+    pub(in crate::world) fn sends_by_itself(&self, side: usize, now: Time) -> Option<Time> {
+        match side {
+            NEAR => self.near.sends_by_itself(now),
+            _ => self.far.receiver().poll_timeout(),
+        }
     }
 
     /// Whether data wait, nothing of it is in flight or to be written, and no timer is set.

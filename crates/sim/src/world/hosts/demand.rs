@@ -203,6 +203,11 @@ impl Demands {
         self.kinds.get(demand as usize)
     }
 
+    /// The same of all entries.
+    pub(in crate::world) fn kinds(&self) -> &[Arc<FlowKind>] {
+        &self.kinds
+    }
+
     /// When each process has its first arrival.
     pub(in crate::world) fn starts(&self) -> Vec<(u32, Time)> {
         let live = (0..).zip(&self.arrivals).filter(|(_, arrivals)| arrivals.next < arrivals.stop);

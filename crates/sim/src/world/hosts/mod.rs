@@ -98,6 +98,27 @@ impl Hosts {
         }
     }
 
+    /// The fields because of which hosts keep to the clock: of flows that the scenario lists, with
+    /// the number of the flow or of the flows, and of demands with the number of the demand.
+    pub(super) fn because(&self) -> Vec<String> {
+        let mut flows: Vec<(&str, u32, u32)> = Vec::new();
+        for flow in self.listed() {
+            let Some(field) = flow.kind.ahead.because() else { continue };
+            match flows.iter_mut().find(|one| one.0 == field) {
+                Some((_, _, count)) => *count += 1,
+                None => flows.push((field, flow.id, 1)),
+            }
+        }
+        let flows = flows.into_iter().map(|(field, first, count)| match count {
+            1 => format!("{field} of flow {first}"),
+            _ => format!("{field} of {count} flows"),
+        });
+        let demands = (0..).zip(self.demands.kinds()).filter_map(|(number, kind)| {
+            kind.ahead.because().map(|field| format!("{field} of demand {number}"))
+        });
+        flows.chain(demands).collect()
+    }
+
     #[inline]
     pub(super) fn flow(&mut self, slot: u32) -> &mut Flow {
         &mut self.flows[slot as usize]

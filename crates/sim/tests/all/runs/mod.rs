@@ -8,16 +8,23 @@ pub(crate) mod stored;
 use std::collections::BTreeMap;
 
 use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError};
-use burstlab_sim::{BurstSummary, Monitor, Output, Simulation, Summary, Trace};
+use burstlab_sim::{BurstSummary, Monitor, Output, Simulation, SpeedSummary, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Everything is traced.
-pub(crate) const ALL: Trace =
-    Trace { packets: true, bursts: true, cwnd: true, ledger: true, datagrams: false };
+/// Everything is traced, of a run in which nothing is ahead of the clock.
+pub(crate) const ALL: Trace = Trace { event_driven: true, ..EARLY };
+/// Everything is traced, ahead of the clock where that can be.
+pub(crate) const EARLY: Trace = Trace {
+    packets: true,
+    bursts: true,
+    cwnd: true,
+    ledger: true,
+    datagrams: false,
+    event_driven: false,
+};
 /// Bursts alone are traced.
-pub(crate) const BURSTS: Trace =
-    Trace { packets: false, bursts: true, cwnd: false, ledger: false, datagrams: false };
+pub(crate) const BURSTS: Trace = Trace { packets: false, cwnd: false, ledger: false, ..EARLY };
 
 pub(crate) fn resolve(scenario: &Value) -> Result<Resolved, ScenarioError> {
     Scenario::from_json(&scenario.to_string()).and_then(|scenario| scenario.resolve())
@@ -60,6 +67,8 @@ pub(crate) fn summary(scenario: &Value, seed: u64) -> Summary {
 pub(crate) fn numbers(mut summary: Summary) -> Summary {
     (summary.counters.events, summary.counters.core_events) = (0, 0);
     summary.events_per_packet = 0.0;
+    summary.counters.packets_one_by_one = 0;
+    summary.speed = SpeedSummary::default();
     summary
 }
 

@@ -43,8 +43,6 @@ pub(crate) fn record_label(
     (label, payload, killed): (u64, &Payload, &[u32]),
     recorder: &mut Recorder,
 ) {
-    let data = payload.data.iter().map(|train| train.first.row);
-    let acks = payload.acks.iter().map(|train| train.first.row);
-    let rows = data.chain(acks).chain(killed.iter().copied());
-    rows.for_each(|row| recorder.in_burst(row, label));
+    payload.rows().for_each(|rows| recorder.in_burst(rows, label));
+    killed.iter().for_each(|&row| recorder.in_burst((row, 1), label));
 }

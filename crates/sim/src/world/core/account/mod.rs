@@ -72,13 +72,18 @@ impl Account {
     /// A burst is closed: counts the segments of each flow in it.
     pub(crate) fn closed(&mut self, plan: &Plan, burst: &Burst, flows: &mut Flows) {
         let (mut carried, mut whole) = (0, 0);
-        for (flow, segments) in self.census.take(&burst.payload.data) {
+        let Self { census, tally, .. } = self;
+        let mut count = |flow: u32, segments: u32| {
             carried += 1;
             whole += segments;
             if plan.rules.control {
-                self.tally.segments_of_flow(segments);
+                tally.segments_of_flow(segments);
             }
             flows.carried(flow, 1);
+        };
+        match &burst.payload.data[..] {
+            [alone] if !alone.first.is_cross() => count(alone.first.flow(), alone.count),
+            trains => census.take(trains).for_each(|(flow, segments)| count(flow, segments)),
         }
         if plan.rules.control {
             let took = burst.closed.since(burst.opened);

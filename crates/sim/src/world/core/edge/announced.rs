@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::coalescer::Coalescer;
 use super::pending::{Entry, Pending, Tail};
 use crate::world::packet::{AckPacket, DataPacket, Owner, Parcel};
-use crate::world::train::Train;
+use crate::world::train::{TimedTrain, Train};
 
 /// The packets that will enter a queue, by the time they do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,16 +92,20 @@ impl Announced {
 
     /// Rows in the trace, and when they enter, of those that enter by `now`.
     pub(super) fn rows(&self, now: Time) -> impl Iterator<Item = (u32, Time)> {
-        let data = self.data.iter().map(|coming| (coming.train.first.row, coming.at));
-        let acks = self.acks.iter().map(|coming| (coming.train.first.row, coming.at));
+        let (data, acks) = (self.data.iter().flat_map(rows), self.acks.iter().flat_map(rows));
         data.chain(acks).filter(move |&(_, at)| at <= now)
     }
+}
+
+/// The rows of a train in the trace, and when they enter.
+fn rows<P: Parcel>(coming: &TimedTrain<P>) -> impl Iterator<Item = (u32, Time)> {
+    (0..).zip(coming.train.packets()).map(|(n, packet)| (packet.row(), coming.at(n)))
 }
 
 /// In which order packets enter a burst, and the buffers that are used again for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Entering {
-    /// In the order of time; every packet is a train of its own.
+    /// In the order of time; every packet is a train of its own until it is in its burst.
     Sorted(Vec<AnnouncedEntry>),
     /// Each flow's in order, put together where they go on.
     Coalesced(Coalescer),
@@ -129,14 +133,15 @@ impl Entering {
     }
 }
 
-/// Moves the packets that enter before `until` out of `coming` to `payload`; returns how many bytes
-/// they are, and when the first of the others enters.
+/// Moves the packets that enter before `until` out of `coming` to `payload`, where those that
+/// follow one another may join; returns how many bytes they are, and when the first of the others
+/// enters.
 pub(super) fn take<P: Parcel>(
     coming: &mut Pending<P>,
-    payload: &mut Vec<Train<P>>,
+    (payload, joins): (&mut Vec<Train<P>>, bool),
     entering: &mut Entering,
     until: Entry,
-    mut each: impl FnMut(Time, &P),
+    mut each: impl FnMut(&TimedTrain<P>),
 ) -> (Bytes, Time) {
     let mut bytes = Bytes::ZERO;
     if let Entering::Sorted(order) = entering {
@@ -146,15 +151,19 @@ pub(super) fn take<P: Parcel>(
         order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.owner(), index)));
         order.sort_unstable();
         for (at, _, index) in order.drain(..) {
-            let train = near[index as usize].train;
+            let coming = &near[index as usize];
+            assert_eq!((coming.at, coming.train.count), (at, 1), "each is a train of its own");
+            let train = coming.train;
             bytes += train.bytes();
-            each(at, &train.first);
-            payload.push(train);
+            each(coming);
+            if !(joins && payload.last_mut().is_some_and(|last| last.admits(&train))) {
+                payload.push(train);
+            }
         }
         return (bytes, coming.split(until, |_| {}));
     }
     let first = coming.split(until, |due| {
-        each(due.at, &due.train.first);
+        each(&due);
         bytes += due.train.bytes();
         entering.add(payload, due.train);
     });

@@ -28,7 +28,7 @@ impl Edges {
         packet: AckPacket,
         context: &mut Context,
     ) {
-        let tail = self.tails.ack(packet.flow, self.rules.trains);
+        let tail = self.tails.ack(packet.flow, self.keeps_trains(queue));
         let (place, coming) = (&mut self.queues[queue], TimedTrain::one(at, packet));
         place.announced.acks.push(coming, tail, queue);
         place.expect(&coming, queue, context);
@@ -44,9 +44,10 @@ impl Edges {
         context: &mut Context,
     ) {
         let (train, size) = (&sent.train, sent.train.first.bytes());
+        let trains = self.keeps_trains(queue);
         match link.carry_evenly((sent.at, sent.gap), train.count, size, Time::MAX) {
-            Some((at, gap)) if self.rules.trains || train.count == 1 => {
-                let tail = self.tails.ack(train.first.flow, self.rules.trains);
+            Some((at, gap)) if trains || train.count == 1 => {
+                let tail = self.tails.ack(train.first.flow, trains);
                 let place = &mut self.queues[queue];
                 let coming = TimedTrain { train: *train, at, gap };
                 place.announced.acks.push(coming, tail, queue);
@@ -75,9 +76,10 @@ impl Edges {
         run: TimedTrain<DataPacket>,
         context: &mut Context,
     ) {
+        let trains = self.keeps_trains(queue);
         let place = &mut self.queues[queue];
-        if self.rules.trains || run.train.count == 1 {
-            let tail = self.tails.data(&run.train.first, self.rules.trains);
+        if trains || run.train.count == 1 {
+            let tail = self.tails.data(&run.train.first, trains);
             place.announced.data.push(run, tail, queue);
         } else {
             let packets = (0..).zip(run.train.packets());
@@ -85,6 +87,14 @@ impl Edges {
             packets.for_each(|one| place.announced.data.push(one, None, queue));
         }
         place.expect(&run, queue, context);
+    }
+
+    /// Whether packets that are announced to a queue may be kept as trains: nobody looks at their
+    /// order, or they are taken in one by one.
+    #[inline]
+    fn keeps_trains(&self, queue: usize) -> bool {
+        let rules = &self.rules;
+        rules.trains || rules.joins && self.queues[queue].is_flushed()
     }
 
     /// The queue of the ACKs of a flow.
@@ -152,7 +162,8 @@ impl Edges {
         (flows, rules): (&mut Flows, (&Plan, &Lookahead)),
     ) -> usize {
         let queue = self.queue_of(ends, class, (Owner::flow(flow), key), ack, rules);
-        if self.rules.queues != Queues::Flow && self.rules.routes_apart == 1 {
+        let same = self.rules.routes_apart == 1 || !self.rules.reroutes;
+        if same && self.rules.queues != Queues::Flow {
             flows.found(flow, ack, queue);
         }
         queue
@@ -170,17 +181,18 @@ impl Edges {
     /// What enters a queue before `until` is in its burst, which is about to be closed.
     #[inline]
     pub(super) fn gather(&mut self, until: Entry, queue: usize, context: &mut Context) {
+        let joins = self.rules.joins;
         let (place, entering) = (&mut self.queues[queue], &mut self.entering);
         let opened = place.opens();
         let (payload, announced) = (&mut place.payload, &mut place.announced);
-        let mut enter = |at: Time, row: u32| context.recorder.joined(row, at);
+        let recorder = &mut context.recorder;
         let (bytes, data) =
-            take(&mut announced.data, &mut payload.data, entering, until, |at, packet| {
-                enter(at, packet.row);
+            take(&mut announced.data, (&mut payload.data, joins), entering, until, |coming| {
+                recorder.joined_all(coming.rows(), (coming.at, coming.gap));
             });
         let (more, acks) =
-            take(&mut announced.acks, &mut payload.acks, entering, until, |at, packet| {
-                enter(at, packet.row);
+            take(&mut announced.acks, (&mut payload.acks, joins), entering, until, |coming| {
+                recorder.joined_all(coming.rows(), (coming.at, coming.gap));
             });
         let full = place.assembler.push(opened, (), bytes + more);
         announced.first = data.min(acks);

@@ -12,6 +12,7 @@ use burstlab_units::Time;
 
 use super::Edges;
 use super::due::Due;
+use super::queue::Queue;
 use crate::world::context::Context;
 use crate::world::core::beyond::Beyond;
 use crate::world::core::payload::BurstKind;
@@ -21,9 +22,9 @@ use crate::world::train::Train;
 
 /// Adds a packet to what a burst carries.
 #[inline]
-fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, trains: bool) {
+fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, joins: bool) {
     let train = Train::one(packet);
-    if !(trains && payload.last_mut().is_some_and(|last| last.admits(&train))) {
+    if !(joins && payload.last_mut().is_some_and(|last| last.admits(&train))) {
         payload.push(train);
     }
 }
@@ -74,8 +75,8 @@ impl Edges {
         context.recorder.joined(packet.row(), at);
         let place = &mut self.queues[queue];
         match packet {
-            Packet::Data(packet) => load(&mut place.payload.data, packet, self.rules.trains),
-            Packet::Ack(packet) => load(&mut place.payload.acks, packet, self.rules.trains),
+            Packet::Data(packet) => load(&mut place.payload.data, packet, self.rules.joins),
+            Packet::Ack(packet) => load(&mut place.payload.acks, packet, self.rules.joins),
         }
         place.assembler.push(at, (), packet.bytes())
     }
@@ -83,20 +84,21 @@ impl Edges {
     /// Packets that are bursts of their own set out: those in step at once, the others packet by
     /// packet.
     fn pass(&mut self, queue: usize, due: &mut Due, out: &mut Beyond<'_>) {
-        let (way, from) = (self.queues[queue].way as usize, self.queues[queue].ends.0);
+        let Queue { way: path, ends: (from, _), class, .. } = self.queues[queue];
+        let path = path as usize;
         if due.data.is_empty() {
-            let (of, trains) = ((way, BurstKind::Ack), &mut due.acks);
+            let (of, trains) = ((path, BurstKind::Ack, class), &mut due.acks);
             let taken = out.take_in_step(of, from, trains, |landing| &mut landing.acks);
             self.count(from, taken);
         } else if due.acks.is_empty() {
-            let (of, trains) = ((way, BurstKind::Data), &mut due.data);
+            let (of, trains) = ((path, BurstKind::Data, class), &mut due.data);
             let taken = out.take_in_step(of, from, trains, |landing| &mut landing.data);
             self.count(from, taken);
         }
         due.sort();
         while let Some((at, packet)) = due.next() {
             // It may be ahead of the clock.
-            match out.take_alone(at, (way, from), packet) {
+            match out.take_alone(at, (path, from, class), packet) {
                 None => {
                     self.count(from, 1);
                 }

@@ -28,7 +28,6 @@ use self::rules::EdgeRules;
 use super::account::{Labels, record_label};
 use super::beyond::Beyond;
 use super::burst::{BurstId, Closed, ScheduledLoss};
-use super::flows::Address;
 use super::payload::{BurstKind, Payload};
 use super::plan::Plan;
 use super::rules::Rules;
@@ -148,9 +147,8 @@ impl Edges {
     #[inline]
     pub(super) fn data_arrives(&mut self, now: Time, packet: DataPacket, out: &mut Beyond<'_>) {
         let (flows, rules) = out.parts();
-        let &Address { key, from, to, class, .. } = flows.address(packet.flow());
-        let (ends, class) = ((from, to), self.rules.class_of(&packet, class));
-        let queue = self.queue_of(ends, class, (packet.owner, key), false, rules);
+        let queue = self.data_queue(packet.flow(), flows, rules);
+        let queue = self.queue_for(queue, &packet, rules);
         let killed = out.loses(now, packet);
         if !killed {
             self.make_room(now, queue, packet.bytes(), out);
@@ -426,7 +424,7 @@ impl Edges {
             record_label((label, &queue.payload, &queue.killed), recorder);
             for (row, at) in queue.announced.rows(now) {
                 recorder.joined(row, at);
-                recorder.in_burst(row, label);
+                recorder.in_burst((row, 1), label);
             }
         }
     }

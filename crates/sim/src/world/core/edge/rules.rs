@@ -17,6 +17,8 @@ pub(super) struct EdgeRules {
     pub(super) classes: u32,
     /// Queues that a pair has for flows of different routes.
     pub(super) routes_apart: u32,
+    /// Whether a failure may change the routes between two nodes.
+    pub(super) reroutes: bool,
     /// Whether bursts meet others, and headers go ahead of them.
     pub(super) control: bool,
     /// Whether connections have data in both directions.
@@ -25,6 +27,9 @@ pub(super) struct EdgeRules {
     pub(super) cuts: bool,
     /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
     pub(super) trains: bool,
+    /// Whether packets of a burst may be kept as trains where they follow one another: no one looks
+    /// at one of them.
+    pub(super) joins: bool,
     /// Whether it matters in which order the packets of different flows lie in a burst: to links
     /// that they share, to what is cut off, and to marks that are drawn.
     pub(super) ordered: bool,
@@ -39,9 +44,9 @@ impl EdgeRules {
         // A queue that marks at random draws a number for one packet of a burst after the other.
         let marks = resolved.core_marks.as_ref();
         let drawn = marks.is_some_and(|marks| matches!(marks.rule, MarkingRule::Red(_)));
+        let looked_at = cuts || drawn;
         let ordered = scenario.access.shared
-            || cuts
-            || drawn
+            || looked_at
             || scenario.core.forwarding == CoreForwarding::StoreAndForward;
         let script = &resolved.loss.data.script;
         let scripted = !script.carrying.is_empty() || !script.packets.is_empty();
@@ -55,10 +60,12 @@ impl EdgeRules {
                 (None, Queues::Destination | Queues::Flow) => 1,
             },
             routes_apart: scenario.network.routes_apart(),
+            reroutes: !scenario.failures.is_empty(),
             control: rules.control,
             both_ways,
             cuts,
             trains: !ordered && !scripted,
+            joins: !looked_at && !scripted,
             ordered,
             longest: rules.bytes_in(Span::from_secs(10_000)),
         }

@@ -63,7 +63,14 @@ impl SlotNetwork {
             return false;
         }
         let &Address { from, to, .. } = self.flows.address(packet.flow());
-        let Some(&number) = self.numbers.get(&(from, to)) else { return false };
+        let number = match self.flows.queue(packet.flow(), false) {
+            Some(known) => known as u32,
+            None => {
+                let Some(&number) = self.numbers.get(&(from, to)) else { return false };
+                self.flows.found(packet.flow(), false, number as usize);
+                number
+            }
+        };
         self.ingress.add(from, (at, number, packet));
         let pair = &self.pairs[number as usize];
         if pair.buffer.is_empty() {

@@ -52,11 +52,10 @@ impl Ingress {
     /// Takes the next packet for `node`, if it is there before `until`.
     #[inline]
     pub(super) fn take(&mut self, node: u32, until: Moment) -> Option<(Time, u32, DataPacket)> {
-        let mut top = self.firsts[node as usize].peek_mut()?;
-        let Reverse(first) = *top;
-        if first >= until {
-            return None;
-        }
+        let firsts = &mut self.firsts[node as usize];
+        // Most questions find nothing.
+        let &Reverse(first) = firsts.peek().filter(|first| first.0 < until)?;
+        let mut top = firsts.peek_mut()?;
         let queue = &mut self.flows[first.1 as usize];
         let coming = queue.pop_front();
         match queue.front() {

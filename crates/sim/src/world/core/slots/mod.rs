@@ -127,6 +127,9 @@ struct SlotFibre {
 struct Fixed {
     graph: Graph,
     fibres: Fibres,
+    /// By fibre: how many slots later a cell that leaves on it is at its end, if that never
+    /// changes.
+    lasts: Vec<Option<u64>>,
     routes: Routes,
     rules: Ops,
     /// Rules of the edge for connections, if it writes ACKs.
@@ -141,7 +144,10 @@ impl Fixed {
     /// The slot in which what leaves on a fibre in slot `slot` is at its end. None ever fails.
     #[inline]
     fn crosses(&self, clock: SlotClock, slot: u64, link: u32) -> u64 {
-        clock.synchronised(slot, self.fibres.signal(link, clock.start(slot)))
+        match self.lasts[link as usize] {
+            Some(slots) => slot + slots,
+            None => clock.synchronised(slot, self.fibres.signal(link, clock.start(slot))),
+        }
     }
 
     /// Whether ACKs travel outside the slots.
@@ -254,7 +260,9 @@ impl SlotNetwork {
         let rtt = rules.congestion.rtt_max;
         let proxy = writes.map(|dlcc| proxy_rules(dlcc, rtt));
         let lit = graph.fibres();
-        let fixed = Fixed { fibres: lit, graph, routes, rules, proxy, unsmoothed, drops_behind };
+        let lasts = crossings(&graph, clock);
+        let fixed =
+            Fixed { fibres: lit, lasts, graph, routes, rules, proxy, unsmoothed, drops_behind };
         let smoothing = &fixed.rules.smoothing;
         Some(Self {
             flows: Flows::default(),
@@ -367,6 +375,12 @@ impl SlotNetwork {
         }
         known
     }
+}
+
+/// By fibre: how many slots later a cell that leaves on it is at its end, if that never changes.
+fn crossings(graph: &Graph, clock: SlotClock) -> Vec<Option<u64>> {
+    let slots = |link| Some(clock.synchronised(0, Time::ZERO + graph.steady_delay(&[link])?));
+    (0..graph.links.len() as u32).map(slots).collect()
 }
 
 /// The record of an output with so many wavelengths.

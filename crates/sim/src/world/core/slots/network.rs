@@ -151,6 +151,14 @@ impl Network for SlotNetwork {
         passed
     }
 
+    fn is_loaded(&mut self, now: Time, flow: u32, share: f64) -> bool {
+        let &Address { from, to, .. } = self.flows.address(flow);
+        let slot = self.clock.after(now).saturating_sub(1);
+        let Self { fixed, fibres, .. } = self;
+        let mut route = fixed.routes.of(from, to)[0].iter();
+        route.any(|&link| fibres[link as usize].descriptor.load(slot) >= share)
+    }
+
     fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
         context.recorder.reached(copy.row, at);
         let &Address { from, to, .. } = self.flows.address(copy.flow());

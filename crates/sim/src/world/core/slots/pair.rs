@@ -19,6 +19,14 @@ pub(super) struct Pair {
     pub(super) tally: PairTally,
 }
 
+impl Pair {
+    /// Whether it has something to send in a slot, if its output is free.
+    #[inline]
+    pub(super) fn may_send(&self, slot: u64) -> bool {
+        self.pacer.due() <= slot && !self.buffer.is_empty()
+    }
+}
+
 /// The rate of a buffer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Smooth {

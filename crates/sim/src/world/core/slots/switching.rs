@@ -17,16 +17,17 @@ impl SlotNetwork {
     /// and then the edge may send; `landed` gets what is for this node.
     fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<CellSlot>) {
         self.take_in(node, self.present);
-        let mut left = std::mem::take(&mut self.left);
-        let state = &mut self.nodes[node as usize];
-        state.switch.begin(slot, |port, cell| left.push((port, cell)));
-        for (port, cell) in left.drain(..) {
-            self.leaves(node, port, slot, cell, context);
+        let switch = &mut self.nodes[node as usize].switch;
+        if switch.occupied() == 0 {
+            switch.begin(slot, |_, _| unreachable!("nothing waits"));
+        } else {
+            self.waited_leave(node, slot, context);
         }
-        self.left = left;
         let mut arrived = std::mem::take(&mut self.arrived);
-        self.arrive(node, slot, &mut arrived, landed);
-        let first = self.came_first(&arrived);
+        let next = self.arrive(node, slot, &mut arrived, landed);
+        // Where fibres take turns and slots come over several: the fibre of the first of them.
+        let take_turns = self.fixed.rules.order == Order::Rotating && arrived.len() > 1;
+        let first = take_turns.then(|| self.came_over(arrived[0]));
         let mut meet = false;
         for cell in arrived.drain(..) {
             let InFlight { pair, hop, .. } = *self.cells.get(cell);
@@ -53,10 +54,21 @@ impl SlotNetwork {
         self.arrived = arrived;
         self.send(node, slot, context);
         self.nodes[node as usize].switch.end();
-        self.wake_again(node, slot, context);
+        self.wake_again(node, (slot, next), context);
     }
 
-    /// Takes the packets that arrive at `node` in `slot` from its fibres, in the order of service.
+    /// Cells that wait at `node` leave in `slot`, as many as its outputs carry.
+    fn waited_leave(&mut self, node: u32, slot: u64, context: &mut Context) {
+        let mut left = std::mem::take(&mut self.left);
+        self.nodes[node as usize].switch.begin(slot, |port, cell| left.push((port, cell)));
+        for (port, cell) in left.drain(..) {
+            self.leaves(node, port, slot, cell, context);
+        }
+        self.left = left;
+    }
+
+    /// Takes the packets that arrive at `node` in `slot` from its fibres, in the order of service;
+    /// returns the slot in which the next one arrives.
     #[inline]
     fn arrive(
         &mut self,
@@ -64,11 +76,13 @@ impl SlotNetwork {
         slot: u64,
         arrived: &mut Vec<CellSlot>,
         landed: &mut Vec<CellSlot>,
-    ) {
+    ) -> u64 {
         let state = &self.nodes[node as usize];
+        let mut next = u64::MAX;
         for &link in &state.incoming {
             let front = &mut self.fronts[link as usize];
             if *front > slot {
+                next = next.min(*front);
                 continue;
             }
             assert!(*front == slot, "nothing arrives unseen");
@@ -83,10 +97,16 @@ impl SlotNetwork {
                 if ends { landed.push(cell) } else { arrived.push(cell) }
             }
             *front = fibre.flying.front().map_or(u64::MAX, |&(at, _)| at);
+            next = next.min(*front);
         }
-        if arrived.len() < 2 {
-            return;
+        if arrived.len() > 1 {
+            self.order(node, slot, arrived);
         }
+        next
+    }
+
+    /// Puts the cells that arrive at `node` in `slot` in the order of service.
+    fn order(&self, node: u32, slot: u64, arrived: &mut [CellSlot]) {
         let count = arrived.len();
         match self.fixed.rules.order {
             Order::Fixed => {}
@@ -97,7 +117,7 @@ impl SlotNetwork {
                 arrived.rotate_left(place);
             }
             Order::Random => {
-                let [first, sense] = state.random.uniforms(slot);
+                let [first, sense] = self.nodes[node as usize].random.uniforms(slot);
                 if sense < 0.5 {
                     arrived.reverse();
                 }
@@ -110,12 +130,6 @@ impl SlotNetwork {
     fn came_over(&self, cell: CellSlot) -> u32 {
         let flying = self.cells.get(cell);
         self.pairs[flying.pair as usize].route[flying.hop as usize - 1]
-    }
-
-    /// Where fibres take turns and slots come over several: the fibre of the first of them.
-    fn came_first(&self, arrived: &[CellSlot]) -> Option<u32> {
-        let take_turns = self.fixed.rules.order == Order::Rotating && arrived.len() > 1;
-        take_turns.then(|| self.came_over(arrived[0]))
     }
 
     /// A cell waits at `node`, whose buffer may mark its packets.
@@ -173,25 +187,19 @@ impl SlotNetwork {
         }
         let mut ready = std::mem::take(&mut self.ready);
         let pairs = &self.nodes[node as usize].pairs;
-        ready.extend(pairs.iter().copied().filter(|&pair| self.may_send(pair, slot)));
+        ready
+            .extend(pairs.iter().copied().filter(|&pair| self.pairs[pair as usize].may_send(slot)));
         while let Some(place) = self.first_of(node, slot, &ready) {
             let pair = ready[place];
             if !self.sends_one(node, pair, slot, context) {
                 // Its output is taken, for all that leave by it.
                 let output = self.pairs[pair as usize].route[0];
                 ready.retain(|&other| self.pairs[other as usize].route[0] != output);
-            } else if !self.may_send(pair, slot) {
+            } else if !self.pairs[pair as usize].may_send(slot) {
                 ready.swap_remove(place);
             }
         }
         self.ready = ready;
-    }
-
-    /// Whether the buffer `number` has something to send in a slot, if its output is free.
-    #[inline]
-    fn may_send(&self, number: u32, slot: u64) -> bool {
-        let pair = &self.pairs[number as usize];
-        pair.pacer.due() <= slot && !pair.buffer.is_empty()
     }
 
     /// The place among the buffers that are `ready` of the one whose first packet came first. Of
@@ -224,7 +232,7 @@ impl SlotNetwork {
     #[inline]
     fn sends_one(&mut self, node: u32, number: u32, slot: u64, context: &mut Context) -> bool {
         let pair = &mut self.pairs[number as usize];
-        if pair.pacer.due() > slot || pair.buffer.is_empty() {
+        if !pair.may_send(slot) {
             return false;
         }
         let fibre = &mut self.fibres[pair.route[0] as usize];
@@ -252,14 +260,12 @@ impl SlotNetwork {
         true
     }
 
-    /// Queues the next slot in which `node` has something to do.
+    /// Queues the next slot in which `node` has something to do; over its fibres the next one
+    /// arrives in slot `next`.
     #[inline]
-    fn wake_again(&mut self, node: u32, slot: u64, context: &mut Context) {
+    fn wake_again(&mut self, node: u32, (slot, next): (u64, u64), context: &mut Context) {
         let state = &self.nodes[node as usize];
-        let mut next = if state.switch.occupied() > 0 { slot + 1 } else { u64::MAX };
-        for &link in &state.incoming {
-            next = next.min(self.fronts[link as usize]);
-        }
+        let mut next = if state.switch.occupied() > 0 { slot + 1 } else { next };
         for &pair in &state.pairs {
             let pair = &self.pairs[pair as usize];
             if !pair.buffer.is_empty() {

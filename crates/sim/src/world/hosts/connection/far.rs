@@ -9,6 +9,7 @@ use super::FlowKind;
 use super::alarm::Alarm;
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::hosts::FAR;
 use crate::world::hosts::options::CarriedOptions;
 use crate::world::hosts::taken_ahead::TakenAhead;
 use crate::world::packet::DataPacket;
@@ -17,10 +18,11 @@ use crate::world::train::TimedTrain;
 
 /// Where the ACKs of a receiver go.
 pub(in crate::world) trait AckOutlet {
-    /// Takes one without SACK blocks, of the usual size, that asks for `next`, as the `nth` one.
-    fn plain(&mut self, at: Time, next: u64, nth: u16);
-    /// Takes any.
-    fn whole(&mut self, at: Time, ack: &Ack, nth: u16);
+    /// Takes one without SACK blocks, of the usual size, that asks for `next` and advertises a
+    /// window in bytes, as the `nth` one.
+    fn plain(&mut self, at: Time, next: u64, window: u32, nth: u16);
+    /// Takes any; `timed`: a timer sends it, and no segment.
+    fn whole(&mut self, at: Time, ack: (&Ack, u32), nth: u16, timed: bool);
 }
 
 /// The packets that came to a receiver, and the ACKs that it sent.
@@ -127,6 +129,7 @@ impl Far {
     #[inline(always)]
     pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
         let (due, place) = (self.receiver.poll_timeout(), TieKey::RECEIVER.of(index));
+        context.ahead.has_timer(FAR, due);
         self.alarm.arm(due, context, place, Event::ReceiverTimer(index));
     }
 
@@ -207,7 +210,7 @@ impl Far {
             let tell = |at, next, options: &AckOptions| {
                 self.got.acks += 1;
                 let nth = carried.acknowledge(next, *options);
-                out.plain(at, next, nth);
+                out.plain(at, next, options.window, nth);
             };
             let mut got = self.receiver.on_packets_fast(&run, (until, bytes), &options, tell);
             if got == 0 {
@@ -222,9 +225,9 @@ impl Far {
                 got = u32::from(due.is_none());
                 let at = due.unwrap_or(rest.at);
                 for (ack, options) in acks.drain(..) {
-                    let nth = carried.acknowledge(ack.next, options);
+                    let (nth, window) = (carried.acknowledge(ack.next, options), options.window);
                     self.got.acks += 1;
-                    out.whole(at, &ack, nth);
+                    out.whole(at, (&ack, window), nth, due.is_some());
                 }
             }
             carried.data.take_alike(got);

@@ -49,6 +49,8 @@ impl FlowKind {
         kind.keys = Keys::of(called.table, called.name);
         kind.classes.clone_from(&resolved.classes);
         kind.ahead = kind.ahead.listening(resolved, kind.listens);
+        kind.ahead =
+            kind.ahead.by_the_clock_if(resolved.ack_spacing.is_some(), "access.ack_pacing");
         kind
     }
 
@@ -82,13 +84,13 @@ impl FlowKind {
 
     /// The same with these hosts on the air.
     pub(super) fn with_stations(mut self, on_air: [bool; 2]) -> Self {
-        self.ahead = self.ahead.by_the_clock_if(on_air != [false; 2]);
+        self.ahead = self.ahead.by_the_clock_if(on_air != [false; 2], "wlan");
         self
     }
 
-    /// The same with hosts that are never ahead of the clock.
-    pub(super) fn by_the_clock(mut self) -> Self {
-        self.ahead = self.ahead.by_the_clock_if(true);
+    /// The same with hosts that are never ahead of the clock, as a script counts what leaves them.
+    pub(super) fn scripted(mut self) -> Self {
+        self.ahead = self.ahead.by_the_clock_if(true, "loss.departures");
         self
     }
 
@@ -99,7 +101,7 @@ impl FlowKind {
         self.variant = control.map_or(stack.clone(), |control| format!("{stack} {control}"));
         let called = entry.label.as_ref().or(entry.name.as_ref());
         self.label = called.unwrap_or(&self.variant).clone();
-        self.ahead = self.ahead.by_the_clock_if(true);
+        self.ahead = self.ahead.by_the_clock_if(true, "stack");
         self
     }
 

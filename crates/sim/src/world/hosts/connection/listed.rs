@@ -61,7 +61,7 @@ impl Flow {
                 let start = start + Span::from_ps((later * one.spread.as_ps() as f64) as u64);
                 let writes = writes(start, one.bytes, one.script.as_ref());
                 // Its packets are counted as they leave, each at its time.
-                let own = is_scripted(id).then(|| Arc::new(kind.as_ref().clone().by_the_clock()));
+                let own = is_scripted(id).then(|| Arc::new(kind.as_ref().clone().scripted()));
                 let own = own.as_ref().unwrap_or(&kind);
                 flows.push(Self::new((id, key), own, ends, start, writes));
                 if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {

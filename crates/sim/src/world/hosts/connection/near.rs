@@ -15,6 +15,7 @@ use super::alarm::Alarm;
 use crate::measure::{Digest, SenderBefore, SenderNow, SenderState};
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::hosts::NEAR;
 use crate::world::hosts::options::CarriedOptions;
 use crate::world::hosts::resent::Resent;
 use crate::world::keys::is_named;
@@ -113,6 +114,14 @@ impl Near {
             None => (self.written == 0).then_some(self.start),
             Some(writes) => writes.last().map(|&(at, _)| at),
         }
+    }
+
+    /// When it sends next though nothing comes: at a timer, or as its application starts or writes.
+    /// All that was due before `now` has happened.
+    pub(in crate::world::hosts) fn sends_by_itself(&self, now: Time) -> Option<Time> {
+        let starts = Some(self.start).filter(|&at| at >= now);
+        let timers = [self.sender.poll_timeout(), self.sender.poll_release()];
+        timers.into_iter().chain([starts, self.next_write()]).flatten().min()
     }
 
     /// The application writes what is due.
@@ -220,6 +229,7 @@ impl Near {
     #[inline(always)]
     pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
         let (due, place) = (self.sender.poll_timeout(), TieKey::SENDER.of(index));
+        context.ahead.has_timer(NEAR, due);
         self.alarm.arm(due, context, place, Event::SenderTimer(index));
     }
 
@@ -291,7 +301,8 @@ impl Near {
             self.digest.add(heard, 2, next);
             for seq in segments {
                 self.digest.add(heard, 1, seq);
-                put(heard, Noted::Goes(seq, (sender.segment_size(seq), clock.cwnd())));
+                let of = (sender.segment_size(seq), clock.cwnd());
+                put(heard, Noted::Goes(seq, of, clock.ssthresh()));
             }
             let (count, last) = self.sender.round_trips();
             if rare {
@@ -313,8 +324,8 @@ impl Near {
 
 /// Something that a sender does as it hears ACKs.
 pub(in crate::world) enum Noted {
-    /// A segment goes: its number, its size, and the congestion window.
-    Goes(u64, (Bytes, f64)),
+    /// A segment goes: its number, its size, the congestion window, and the threshold.
+    Goes(u64, (Bytes, f64), f64),
     /// It has heard the ACK that asks for this segment: its state, and the round trip that it has
     /// measured.
     Heard(u64, SenderNow, Option<Span>),
@@ -378,6 +389,28 @@ impl Near {
         let short = self.sender.short_segment();
         let mut wires = Carrying { carried, digest: &mut self.digest, short, go };
         self.sender.on_full_acks_fast(run, until, &mut wires)
+    }
+
+    /// Pacing lets the segments go that are due by `until`, if nothing else happens to the sender
+    /// by then. `go` takes the segments as in [`hear_fast`](Self::hear_fast); `out` is
+    /// empty, and stays so.
+    #[inline]
+    pub(in crate::world) fn let_go_paced(
+        &mut self,
+        carried: &mut CarriedOptions,
+        (index, until): (u32, Time),
+        out: &mut Vec<Transmission>,
+        mut go: impl FnMut(Time, Range<u64>, (Bytes, f64)),
+    ) {
+        while let Some(at) = self.sender.paced_alone().filter(|&at| at <= until) {
+            self.sender.on_timeout(at, out);
+            self.digest.add(at, 3, u64::from(index));
+            for sent in out.drain(..) {
+                self.digest.add(at, 1, sent.seq);
+                carried.send(sent.seq, 1, self.sender.options(at, &sent));
+                go(at, sent.seq..sent.seq + 1, (sent.size, sent.cwnd));
+            }
+        }
     }
 
     /// Takes an ACK that is not on the fast path, as any other, if it may be processed now. The

@@ -170,26 +170,32 @@ impl Contended {
 
     /// The fibre of this hop is reserved: the header goes on, or the burst's landing is certain.
     fn go_on(&mut self, (done, slot): (Time, u32), scope: &mut Scope) -> Fate {
-        if scope.is_killed(slot) {
-            return self.kill(slot, scope);
+        let mut late = Span::ZERO;
+        if !scope.context.surgery.is_empty() {
+            if scope.is_killed(slot) {
+                return self.kill(slot, scope);
+            }
+            late = scope.late(slot);
         }
-        let late = scope.late(slot);
-        let burst = scope.common.bursts.get_mut(slot);
-        let reservation = *burst.reservations.last().expect("a fibre was reserved");
-        let link = reservation.link;
-        burst.arrives = reservation.arrives;
+        let Common { plan, bursts, account, .. } = &mut *scope.common;
+        let burst = bursts.get_mut(slot);
+        let taken = burst.reservations.last().expect("a fibre was reserved");
+        let link = taken.link;
+        burst.arrives = taken.arrives;
         burst.hop += 1;
         let (begun, sent) = self.control[link as usize].send(done);
-        let read = Time::from_ps(done.as_ps() - scope.common.plan.rules.processing.as_ps());
-        scope.step((read, slot), Step::Carried, (Some(link), begun.since(done)));
-        if scope.common.bursts.get(slot).hop == 1 {
+        let read = Time::from_ps(done.as_ps() - plan.rules.processing.as_ps());
+        let (recorder, toward) = (&mut scope.context.recorder, (Some(link), begun.since(done)));
+        account.step(plan, (read, burst), Step::Carried, toward, recorder);
+        let (first, last) = (burst.hop == 1, burst.hop == burst.route.len());
+        if first {
             scope.left(slot);
         }
-        let burst = scope.common.bursts.get_mut(slot);
-        if burst.hop < burst.route.len() {
+        let Common { plan, bursts, .. } = &mut *scope.common;
+        let burst = bursts.get_mut(slot);
+        if !last {
             let signal = Signal { slot, id: burst.id, trailer: None };
-            let (at, event) =
-                (scope.common.plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
+            let (at, event) = (plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
             self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);
             return Fate::Goes;
         }

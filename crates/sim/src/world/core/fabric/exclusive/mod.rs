@@ -4,9 +4,10 @@
 //! its landing or the node where it is lost. No header is needed. A burst may land ahead of the
 //! clock if no burst before it has an event left (`Way::is_clear`), and if the run lasts until then
 //! (`policy`, sentences 21 and 22). A burst that is lost, is operated on or lands too late has
-//! events. So does a burst of several packets where nodes store and forward.
+//! events. Where nodes store and forward, the packets of a burst land one by one (`stored`).
 
 mod periods;
+mod stored;
 
 use std::collections::VecDeque;
 
@@ -15,11 +16,12 @@ use burstlab_optical::{Departure, Forwarding, OpticalPath};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::measure::BurstRow;
 use crate::measure::loss::LossCause;
 use crate::world::ahead::policy::Lookahead;
+use crate::world::context::Context;
 use crate::world::core::account::Passage;
 use crate::world::core::burst::{Closed, Fate, ScheduledLoss};
-use crate::world::core::effects::Effect;
 use crate::world::core::flows::Flows;
 use crate::world::core::payload::{BurstKind, Payload};
 use crate::world::core::plan::Plan;
@@ -33,7 +35,7 @@ use crate::world::train::Train;
 /// The exclusive paths of a path network: that of its data, and that of its ACKs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Exclusive {
-    ways: Vec<Way>,
+    paths: Vec<Way>,
 }
 
 /// A packet that reaches the egress by itself, and whether it is the last of its burst.
@@ -86,10 +88,13 @@ impl Way {
         self.lane.is_empty() && self.flying.is_empty()
     }
 
-    /// When a burst of `size` that is closed at `now` would land at the latest.
+    /// When a burst that is closed would land at the latest.
     #[inline]
-    fn reaches(&mut self, now: Time, size: Bytes) -> Time {
-        self.path.would_cross(now + self.offset, size)
+    fn reaches(&mut self, closed: &Closed<'_>) -> Time {
+        match self.forwarding {
+            Forwarding::CutThrough => self.path.would_cross(closed.at + self.offset, closed.bytes),
+            Forwarding::StoreAndForward => self.would_store(closed),
+        }
     }
 }
 
@@ -106,14 +111,14 @@ impl Exclusive {
         };
         let there = way(0, last, edge.offset, edge.spacing);
         let back = way(last, 0, edge.ack.offset, Span::ZERO);
-        Self { ways: vec![there, back] }
+        Self { paths: vec![there, back] }
     }
 
     /// Up to when bursts on a path may land ahead of the clock: all that crossed before have
     /// landed.
     #[inline]
     fn lands_until(&self, way: usize, ahead: &Lookahead) -> Time {
-        if self.ways[way].is_clear() { ahead.landing(way) } else { Time::ZERO }
+        if self.paths[way].is_clear() { ahead.landing(way) } else { Time::ZERO }
     }
 
     /// A closed burst crosses its way ahead of the clock, unless it is `lost` or lands too late;
@@ -130,27 +135,44 @@ impl Exclusive {
         if until == Time::ZERO {
             return false;
         }
-        let outlasts = outlasts_any(closed.payload, flows, &scope.context.ahead);
         let burst = (plan.rules.counter(closed.ends.0), label);
         let operated = scope.context.surgery.changes(burst, lost);
-        let way = &mut self.ways[number];
-        if lost
-            || operated
-            || !outlasts
-            || way.forwarding == Forwarding::StoreAndForward
-            || way.reaches(closed.at, closed.bytes) > until
-        {
+        let (way, ahead) = (&mut self.paths[number], &scope.context.ahead);
+        let stores = way.forwarding == Forwarding::StoreAndForward;
+        let outlasts = match stores {
+            false => outlasts_any(closed.payload, flows, ahead),
+            true => outlasts_last(closed.payload, flows, ahead),
+        };
+        if lost || operated || !outlasts || way.reaches(closed) > until {
             return false;
         }
-        let Crossed { departs, lands } = way.crosses(closed.at, closed.bytes);
+        let Crossed { departs, lands } = match stores {
+            false => way.crosses(closed.at, closed.bytes),
+            true => way.stores(closed, &mut effects.landing),
+        };
         if account.reports_fate(BurstKind::Data) {
             let passage = Passage { departs: Some(departs), arrives: Some(lands), lost: None };
             let passing = (label, &*closed.payload, &*way.fibres);
             account.notify_ahead(plan, passing, &passage, flows, scope.context);
         }
+        let recorder = &mut scope.context.recorder;
+        if recorder.traces_packets() {
+            closed.payload.rows().for_each(|rows| recorder.departed(rows, departs));
+        }
+        if recorder.traces_bursts() {
+            let of = (label, closed.kind, closed.class);
+            let row = way.row(of, (closed.opened, closed.at), &Crossed { departs, lands });
+            let packets = closed.payload.packets() as usize;
+            recorder.burst(&BurstRow { packets, bytes: closed.bytes, load: closed.load, ..row });
+        }
         account.crossed(closed.payload, closed.load, flows);
         let Payload { data, acks, .. } = &mut *closed.payload;
-        effects.landing.add_burst(lands, data, acks);
+        if stores {
+            data.clear();
+            acks.clear();
+        } else {
+            effects.landing.add_burst(lands, data, acks);
+        }
         true
     }
 
@@ -164,7 +186,7 @@ impl Exclusive {
         let late = scope.late(slot);
         let burst = scope.common.bursts.get_mut(slot);
         let number = scope.common.plan.way((burst.from, burst.to));
-        let way = &mut self.ways[number];
+        let way = &mut self.paths[number];
         let hops = way.fibres.len();
         burst.route.clear();
         burst.route.extend_from_slice(&way.fibres);
@@ -196,7 +218,7 @@ impl Exclusive {
             scope.context.queue.push(at, Rank::Arrival, event);
         }
         scope.tell(slot, &passage);
-        let way = &self.ways[number];
+        let way = &self.paths[number];
         if way.forwarding == Forwarding::StoreAndForward && node.is_none() && late.is_zero() {
             // Its packets are on the path by themselves. The notices above name them.
             scope.common.bursts.get_mut(slot).payload.clear();
@@ -207,7 +229,7 @@ impl Exclusive {
             (Some(at), None) => {
                 let at = at + late;
                 scope.common.bursts.get_mut(slot).lands = at;
-                let way = &mut self.ways[number];
+                let way = &mut self.paths[number];
                 if way.forwarding == Forwarding::CutThrough || !late.is_zero() {
                     way.flying.push_back(slot);
                     scope.context.queue.push(at, Rank::Arrival, BurstEvent::Landed.of(slot));
@@ -218,45 +240,6 @@ impl Exclusive {
         }
     }
 
-    /// The packets of a burst set out one by one: each is stored and forwarded by itself, and where
-    /// the burst is to be late it `stays` in it. The caller clears the payload of the others.
-    fn forward(
-        &mut self,
-        (now, slot): (Time, u32),
-        (number, stays): (usize, bool),
-        spaced: &[u64],
-        scope: &mut Scope,
-    ) -> Passage {
-        let (way, burst) = (&mut self.ways[number], scope.common.bursts.get_mut(slot));
-        let event = BurstEvent::Stored.of(number as u32);
-        let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
-        let scheduled_loss = burst.scheduled_loss.is_some();
-        let data = burst.payload.data.iter().flat_map(|train| train.packets()).map(Packet::Data);
-        let acks = burst.payload.acks.iter().flat_map(|train| train.packets()).map(Packet::Ack);
-        let mut passage = Passage::default();
-        for (index, packet) in data.chain(acks).enumerate() {
-            let place = spaced.get(index).copied().unwrap_or(0);
-            let ready = ready + way.spacing.saturating_mul(place);
-            let departure = way.path.start(ready, packet.bytes());
-            scope.context.recorder.departed(packet.row(), departure.departs);
-            passage.departs.get_or_insert(departure.departs);
-            let at = way.path.cross(departure, burst.hop);
-            if scheduled_loss {
-                passage.lost = Some(at);
-                continue;
-            }
-            passage.arrives = Some(at);
-            if stays {
-                continue;
-            }
-            let stored = Stored { slot, packet, last: index + 1 == count, closed: now };
-            way.lane.push(&mut scope.context.queue, at, event, stored);
-        }
-        assert!(scheduled_loss || burst.hop == hops, "it crosses all fibres");
-        burst.departs = passage.departs.unwrap_or(now);
-        passage
-    }
-
     /// A packet is a burst of its own at `at`, which may be ahead of the clock. It crosses, unless
     /// something becomes of it or somebody looks: then it is to be a burst as any other, for which
     /// this is prescribed.
@@ -264,37 +247,37 @@ impl Exclusive {
     pub(crate) fn offer_alone(
         &mut self,
         at: Time,
-        (number, burst): (usize, Named),
+        (number, class, burst): (usize, u32, Named),
         packet: Packet,
         scope: &mut Scope,
     ) -> Option<ScheduledLoss> {
-        let Common { flows, account, effects, fates, .. } = &mut *scope.common;
+        let Common { plan, flows, account, effects, fates, .. } = &mut *scope.common;
         let (kind, size) = (BurstKind::of(&packet), packet.bytes());
         let lost = fates.prescribe((at, kind), packet.data().into_iter());
         let operated = scope.context.surgery.changes(burst, lost.is_some());
         if lost.is_some()
             || operated
             || account.reports_fate(kind)
-            || scope.context.recorder.traces_bursts()
+            || scope.context.recorder.traces_bursts_late()
         {
             return Some(lost);
         }
-        let Crossed { departs, lands } = self.ways[number].crosses(at, size);
-        scope.context.recorder.joined(packet.row(), at);
-        scope.context.recorder.in_burst(packet.row(), burst.1);
-        scope.context.recorder.departed(packet.row(), departs);
+        let crossed = self.paths[number].crosses(at, size);
+        let of = (burst.1, kind, class);
+        self.paths[number].record_alone((packet.row(), size), of, at, &crossed, scope.context);
+        let lands = crossed.lands;
         if kind == BurstKind::Data {
             flows.carried(packet.flow(), 1);
         }
         let ahead = &scope.context.ahead;
         if lands <= self.lands_until(number, ahead) && outlasts_packet(&packet, flows, ahead) {
             account.crossed_alone(kind, 1, size.get());
-            effects.landing.add(lands, packet);
+            effects.landing.add(lands, packet, plan.scenario.access.shared);
         } else {
             account.sent_alone(kind, size);
             let event = BurstEvent::Stored.of(number as u32);
             let stored = Stored { slot: NO_SLOT, packet, last: true, closed: at };
-            self.ways[number].lane.push(&mut scope.context.queue, lands, event, stored);
+            self.paths[number].lane.push(&mut scope.context.queue, lands, event, stored);
         }
         None
     }
@@ -305,7 +288,7 @@ impl Exclusive {
     pub(crate) fn landed(&mut self, slot: u32, scope: &mut Scope) {
         let burst = scope.common.bursts.get(slot);
         let way = scope.common.plan.way((burst.from, burst.to));
-        let flying = &mut self.ways[way].flying;
+        let flying = &mut self.paths[way].flying;
         if let Some(place) = flying.iter().position(|&other| other == slot) {
             flying.remove(place);
         }
@@ -314,13 +297,13 @@ impl Exclusive {
         if operated || scope.common.plan.rules.batched || until == Time::ZERO {
             return;
         }
-        while let Some(&slot) = self.ways[way].flying.front() {
+        while let Some(&slot) = self.paths[way].flying.front() {
             let burst = scope.common.bursts.get(slot);
             let (lands, flows) = (burst.lands, &scope.common.flows);
             if !outlasts_any(&burst.payload, flows, &scope.context.ahead) || lands > until {
                 break;
             }
-            self.ways[way].flying.pop_front();
+            self.paths[way].flying.pop_front();
             scope.ended((lands, slot), None);
             let Payload { data, acks, .. } = &mut scope.common.bursts.get_mut(slot).payload;
             scope.common.effects.landing.add_burst(lands, data, acks);
@@ -328,50 +311,11 @@ impl Exclusive {
         }
     }
 
-    /// The next packet that was stored and forwarded is at its egress.
-    pub(crate) fn unload(&mut self, now: Time, number: u32, scope: &mut Scope) {
-        let way = number as usize;
-        let until = scope.context.ahead.landing(way);
-        if until > Time::ZERO && self.unload_those_behind((way, until), scope) {
-            return;
-        }
-        let event = BurstEvent::Stored.of(number);
-        let Stored { slot, packet, last, .. } =
-            self.ways[way].lane.pop(&mut scope.context.queue, event);
-        if slot == NO_SLOT {
-            scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
-        } else if last {
-            scope.ended((now, slot), None);
-            scope.common.bursts.close(slot);
-        }
-        scope.common.effects.list.push(Effect::Left(now, packet));
-    }
-
-    /// The packet in front is there: if it was a burst of its own it lands, and ahead of the clock
-    /// those like it behind it, up to the first that may not. Returns whether any does.
-    fn unload_those_behind(&mut self, (way, until): (usize, Time), scope: &mut Scope) -> bool {
-        let mut landed = 0;
-        while let Some((at, &Stored { slot: NO_SLOT, packet, .. })) = self.ways[way].lane.front()
-            && at <= until
-            && outlasts_packet(&packet, &scope.common.flows, &scope.context.ahead)
-        {
-            self.ways[way].lane.take();
-            scope.common.account.landed_alone(BurstKind::of(&packet), packet.bytes());
-            scope.common.effects.landing.add(at, packet);
-            landed += 1;
-        }
-        if landed > 0 {
-            scope.context.work += landed;
-            let event = BurstEvent::Stored.of(way as u32);
-            self.ways[way].lane.announce(&mut scope.context.queue, event);
-        }
-        landed > 0
-    }
-
     /// Adds the packets that cross by themselves.
     pub(super) fn under_way(&self, found: &mut UnderWay) {
-        let packets = self.ways.iter().flat_map(Way::packets);
+        let packets = self.paths.iter().flat_map(Way::packets);
         packets.for_each(|(packet, closed)| found.alone(packet, closed));
+        self.paths.iter().for_each(|way| found.early_of.extend(way.flows_closed_after(found.at)));
     }
 }
 
@@ -386,6 +330,16 @@ fn outlasts<P: Parcel>(train: &Train<P>, flows: &Flows, ahead: &Lookahead) -> bo
 fn outlasts_any(payload: &Payload, flows: &Flows, ahead: &Lookahead) -> bool {
     payload.data.iter().any(|train| outlasts(train, flows, ahead))
         || payload.acks.iter().any(|train| outlasts(train, flows, ahead))
+}
+
+/// Whether it goes on until the last of these has landed, where each lands by itself.
+#[inline]
+fn outlasts_last(payload: &Payload, flows: &Flows, ahead: &Lookahead) -> bool {
+    match (payload.data.last(), payload.acks.last()) {
+        (_, Some(train)) => outlasts(train, flows, ahead),
+        (Some(train), None) => outlasts(train, flows, ahead),
+        (None, None) => false,
+    }
 }
 
 /// Whether it goes on until this packet has landed.
@@ -412,6 +366,55 @@ impl Way {
             Some(node) => (None, Some(self.path.reaches(departs, node))),
         };
         Passage { departs: Some(departs), arrives, lost }
+    }
+
+    /// The row of a burst with this label, of this kind and class, that is opened, closed, and
+    /// crosses the path; its load is left out.
+    fn row(
+        &self,
+        (number, kind, class): (u64, BurstKind, u32),
+        (opened, closed): (Time, Time),
+        crossed: &Crossed,
+    ) -> BurstRow {
+        BurstRow {
+            number,
+            kind: kind as u8,
+            class,
+            ends: (0, 0),
+            hops: self.fibres.len() as u32,
+            attempts: 0,
+            rival: None,
+            packets: 0,
+            bytes: Bytes::ZERO,
+            load: 0,
+            opened,
+            closed,
+            departs: Some(crossed.departs),
+            arrives: Some(crossed.lands),
+            lost: None,
+        }
+    }
+
+    /// Traces a packet of this row and size that is a burst of its own, with this label, kind and
+    /// class, closed at `at`.
+    fn record_alone(
+        &self,
+        (row, size): (u32, Bytes),
+        of: (u64, BurstKind, u32),
+        at: Time,
+        crossed: &Crossed,
+        context: &mut Context,
+    ) {
+        let recorder = &mut context.recorder;
+        if recorder.traces_packets() {
+            recorder.joined(row, at);
+            recorder.in_burst((row, 1), of.0);
+            recorder.departed((row, 1), crossed.departs);
+        }
+        if recorder.traces_bursts() {
+            let (row, load) = (self.row(of, (at, at), crossed), size.get());
+            recorder.burst(&BurstRow { packets: 1, bytes: size, load, ..row });
+        }
     }
 
     /// When a burst of `size` that is ready at `ready` has crossed.

@@ -4,12 +4,14 @@
 //! long as the same flows take part, every period is a copy of the first, shifted in time. So only
 //! the first period is computed. This needs a fibre that is free again when the next period begins;
 //! otherwise one period is taken at a time. It also needs serialisation times of whole picoseconds,
-//! because a remainder would carry over into the next period. Packets that are not in step, may be
-//! lost, or would land after the safe time are left to the caller.
+//! because a remainder would carry over into the next period. Where nodes store and forward, all
+//! packets must have one size, so that none waits for a longer one. Packets that are not in step,
+//! may be lost, meet on a shared link, or would land after the safe time are left to the caller.
 
 use burstlab_units::{Span, Time};
 
-use super::{Exclusive, Way, outlasts};
+use super::{Crossed, Exclusive, Way, outlasts};
+use crate::world::context::Context;
 use crate::world::core::payload::BurstKind;
 use crate::world::core::runs::Runs;
 use crate::world::core::scope::{Common, Scope};
@@ -86,21 +88,21 @@ fn back_in_order<P: Parcel>(
 }
 
 impl Exclusive {
-    /// Packets that are bursts of their own cross a way ahead of the clock, as far as they are in
+    /// Packets that are bursts of their own cross a path ahead of the clock, as far as they are in
     /// step, none of them is lost and all land in time; the others are left. `labelled`: the label
     /// before theirs. Returns how many these are.
     pub(crate) fn offer_in_step<P: Parcel>(
         &mut self,
-        (way, kind): (usize, BurstKind),
+        (path, kind, class): (usize, BurstKind, u32),
         labelled: Named,
         (trains, landed): (&mut Vec<TimedTrain<P>>, &mut Runs<P>),
         scope: &mut Scope,
     ) -> u64 {
-        let Common { flows, account, fates, .. } = &mut *scope.common;
-        let ahead = &scope.context.ahead;
-        let until = self.lands_until(way, ahead);
+        let Common { plan, flows, account, fates, .. } = &mut *scope.common;
+        let until = self.lands_until(path, &scope.context.ahead);
         if !fates.spares(kind, || ends(trains))
             || until == Time::ZERO
+            || plan.scenario.access.shared
             || scope.context.surgery.awaits(labelled)
         {
             return 0;
@@ -110,12 +112,19 @@ impl Exclusive {
         let mut moves = trains.len() as u64 + MOVES;
         while let Some((active, periods, gap)) = in_step(&trains[done..]) {
             let rest = &mut trains[done..];
+            let ahead = &scope.context.ahead;
             if !rest[..active].iter().all(|coming| outlasts(&coming.train, flows, ahead)) {
                 break;
             }
-            let way = &mut self.ways[way];
+            let (way, known) = (&mut self.paths[path], landed.all.len());
             let passed = way.pass_periods(&rest[..active], (periods, gap), until, landed);
             let Some(periods) = passed else { break };
+            let recorder = &scope.context.recorder;
+            if recorder.traces_packets() || recorder.traces_bursts() {
+                let crossing = (&rest[..active], &landed.all[known..]);
+                let of = (labelled.1 + packets, kind, class);
+                way.record_periods(crossing, periods, of, scope.context);
+            }
             let mut empty = 0;
             for coming in &mut rest[..active] {
                 let (first, count) = (&coming.train.first, u64::from(periods));
@@ -147,9 +156,33 @@ impl Exclusive {
 }
 
 impl Way {
+    /// Traces what crosses in so many periods: trains as they come and as they land, with the label
+    /// before theirs.
+    #[cold]
+    fn record_periods<P: Parcel>(
+        &mut self,
+        (coming, landed): (&[TimedTrain<P>], &[TimedTrain<P>]),
+        periods: u32,
+        (mut label, kind, class): (u64, BurstKind, u32),
+        context: &mut Context,
+    ) {
+        let Some(reach) = self.path.steady_delay() else { return };
+        for period in 0..periods {
+            for (coming, landed) in coming.iter().zip(landed) {
+                let size = coming.train.first.bytes();
+                let Some(hold) = self.path.hold(size) else { return };
+                let (row, lands) = (coming.train.packet(period).row(), landed.at(period));
+                let crossed = Crossed { departs: lands - reach - hold, lands };
+                label += 1;
+                let of = (label, kind, class);
+                self.record_alone((row, size), of, coming.at(period), &crossed, context);
+            }
+        }
+    }
+
     /// One packet of each of these trains crosses in each of at most so many periods: returns how
-    /// many have, and adds to `landed` what. `None`: one would land after `safe`, or is not a whole
-    /// number of picoseconds long.
+    /// many have, and adds to `landed` what. `None`: one would land after `safe`, is not a whole
+    /// number of picoseconds long, or would wait at a node that stores and forwards.
     fn pass_periods<P: Parcel>(
         &mut self,
         trains: &[TimedTrain<P>],
@@ -158,13 +191,16 @@ impl Way {
         landed: &mut Runs<P>,
     ) -> Option<u32> {
         let (begun, known) = (trains[0].at + self.offset, landed.all.len());
-        let (mut free, reach) = (self.path.free_at(), self.path.steady_delay()?);
+        let (mut free, stores) = (self.path.free_at(), self.path.stores());
+        let first = self.path.hold(trains[0].train.first.bytes())?;
+        let reach = self.path.steady_crossing(first, free.max(begun) + first)?;
         if free > begun {
             // Earlier packets still take the fibre; they may not next time.
             periods = 1;
         }
         for coming in trains {
-            let Some(hold) = self.path.hold(coming.train.first.bytes()) else {
+            let hold = self.path.hold(coming.train.first.bytes());
+            let Some(hold) = hold.filter(|&hold| !stores || hold == first) else {
                 landed.truncate(known);
                 return None;
             };
@@ -181,7 +217,7 @@ impl Way {
             return None;
         }
         landed.all[known..].iter_mut().for_each(|coming| coming.train.count = periods);
-        self.path.is_free_at(last);
+        self.path.is_free_at(last, first);
         Some(periods)
     }
 }
