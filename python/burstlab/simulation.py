@@ -39,6 +39,9 @@ from burstlab.tables import Recorded, to_trace
 Progress = Callable[[float], None]
 
 #: The exception that ended a run early; None if it ran to its end.
+#: What ends a run early and keeps what was done. Whatever else ends it keeps nothing.
+_KEEPS = (KeyboardInterrupt, EngineError, MemoryExceeded)
+
 End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
 
 SEED_MAX = 2**63 - 1
@@ -440,13 +443,16 @@ def _run_all(
 
             try:
                 _watch(under_way, more, ends, every_s, report)
-            except BaseException:
+            except BaseException as ended:
                 stopped.set()
+                if not isinstance(ended, _KEEPS):
+                    for part in parts or ():
+                        part.refuse()
                 raise
             finally:
                 under_way.stop()
         return [future.result() for future in futures], None
-    except (KeyboardInterrupt, EngineError, MemoryExceeded) as ended:
+    except _KEEPS as ended:
         if not all(future.done() for future in futures):
             raise  # a second Ctrl-C, which does not wait for what the first one has kept
         return _what_is_done(futures), ended

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,7 @@ PATH = {
     "loss": {"data": {"process": "bernoulli", "probability": 0.02}},
     "run": {"duration": "20 s"},
 }
+LONG = {**PATH, "run": {"duration": "100000 s"}}
 
 
 def test_calls_are_made_in_order_by_another_thread():
@@ -73,6 +75,49 @@ def test_calls_that_wait_are_dropped():
     goes_on.set()
     dropping.join()
     assert made == []
+
+
+def test_no_call_is_made_once_calls_are_refused():
+    behind, goes_on, made = Behind(2), threading.Event(), []
+    behind.do(goes_on.wait)
+    behind.do(lambda: made.append(1))
+    behind.refuse()
+    for number in (2, 3, 4):  # more than there is room for: nobody waits
+        behind.do(partial(made.append, number))
+    goes_on.set()
+    behind.end()
+    assert made == []
+
+
+class Left(BaseException):
+    """Raised where nobody waits for a run any more."""
+
+
+def test_a_run_that_nobody_waits_for_writes_no_more_rows(tmp_path, monkeypatch):
+    left, late = threading.Event(), []
+    write = Part._write  # pyright: ignore[reportPrivateUsage]
+
+    def written(part, name, rows):
+        # The first rows are being written when the run is left: the rest comes after them.
+        late.append(name)
+        left.wait(60)
+        write(part, name, rows)
+
+    def leave(_share):
+        if late:
+            raise Left
+
+    def stopped(part):
+        refuse(part)
+        left.set()
+
+    refuse = Part.refuse
+    monkeypatch.setattr(Part, "_write", written)
+    monkeypatch.setattr(Part, "refuse", stopped)
+    with pytest.raises(Left):
+        bl.run(LONG, trace=["bursts"], out=tmp_path / "out", progress=leave)
+    assert len(late) == 1
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_rows_are_written_by_another_thread_than_the_one_of_the_engine(tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ class Behind:
         self._dropped = False
 
     def do(self, call: Callable[[], object]) -> None:
-        """Make a call soon.
+        """Make a call soon; none once nobody needs the calls any more.
 
         Raises
         ------
@@ -37,6 +37,8 @@ class Behind:
             The error that an earlier call has raised; no call is made after it.
         """
         self._check()
+        if self._dropped:
+            return
         if self._thread is None:
             with deferred():
                 self._thread = threading.Thread(target=self._work, daemon=True)
@@ -54,9 +56,13 @@ class Behind:
         self._close()
         self._check()
 
+    def refuse(self) -> None:
+        """Make no further call; the one that is being made goes on."""
+        self._dropped = True
+
     def drop(self) -> None:
         """Wait until the call that is being made is over, and make no other."""
-        self._dropped = True
+        self.refuse()
         self._close()
 
     def _check(self) -> None:

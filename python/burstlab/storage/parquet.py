@@ -207,6 +207,10 @@ class Part:
         """Wait until all that was taken is written."""
         self._behind.end()
 
+    def refuse(self) -> None:
+        """Write no more rows, whether they come late or wait: nothing of this part will be kept."""
+        self._behind.refuse()
+
     def _rows(self, name: str, columns: Mapping[str, Any]) -> None:
         self._write(name, from_engine(columns, self.replication))
 
