@@ -48,9 +48,9 @@ test-all: setup ## every test: also the quick reproductions, long runs, and what
 	$(BIN)/python -m pytest $(PYTEST)
 
 dist: $(VENV)/.deps ## the wheel of this machine and the sources, in dist
-	rm -rf dist
-	$(BIN)/maturin build --release --locked -q --out dist
-	$(BIN)/python .ci/pack dist/*.whl
+	rm -rf dist out/built
+	$(BIN)/maturin build --release --locked -q --out out/built
+	$(BIN)/python .ci/pack dist out/built/*.whl
 	$(BIN)/maturin sdist -q --out dist
 	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
 
