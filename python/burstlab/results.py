@@ -287,7 +287,7 @@ class Result:
             "warnings": self.warnings,
             "counters": self.counters,
             "events_per_packet": self.events_per_packet,
-            "speed": speed(self.counters, self.replications),
+            "speed": speed(self.counters, [one.summary for one in self.replications]),
             "packets_per_burst": self.packets_per_burst,
         }
         if len(self.replications) == 1:

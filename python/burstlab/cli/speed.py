@@ -16,7 +16,7 @@ _FEW = 0.1
 
 def lines(result: Result) -> Iterator[str]:
     """Print the share of packets that hosts took one by one, and why; nothing where it is small."""
-    found = speed(result.counters, result.replications)
+    found = speed(result.counters, (one.summary for one in result.replications))
     if found["one_by_one"] <= _FEW:
         return
     because = f", because of {', '.join(found['because'])}" if found["because"] else ""
