@@ -26,6 +26,7 @@ mod one_by_the_clock;
 mod ops;
 mod outages;
 mod runs;
+mod speed;
 mod stack;
 mod steady;
 mod surgery;

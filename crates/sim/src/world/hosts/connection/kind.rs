@@ -88,9 +88,10 @@ impl FlowKind {
         self
     }
 
-    /// The same with hosts that are never ahead of the clock, as a script counts what leaves them.
-    pub(super) fn scripted(mut self) -> Self {
-        self.ahead = self.ahead.by_the_clock_if(true, "loss.departures");
+    /// The same with hosts that are never ahead of the clock, as this field, a script, counts the
+    /// packets that leave them.
+    pub(super) fn scripted(mut self, field: &'static str) -> Self {
+        self.ahead = self.ahead.by_the_clock_if(true, field);
         self
     }
 

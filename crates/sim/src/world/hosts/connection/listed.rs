@@ -21,12 +21,14 @@ impl FlowKind {
     }
 }
 
-/// The numbers of the flows of which a script loses packets as they leave their host: of their data
-/// or of their ACKs.
-fn scripted(resolved: &Resolved) -> impl Fn(u32) -> bool {
-    let scripts = [&resolved.loss.data.script, &resolved.loss.ack.script];
-    let flows = scripts.map(|script| Some(script.flow).filter(|_| !script.departures.is_empty()));
-    move |id| flows.contains(&Some(id))
+/// The script, by its field, that loses packets of a flow as they leave their host: of its data or
+/// of its ACKs.
+fn scripted(resolved: &Resolved) -> impl Fn(u32) -> Option<&'static str> {
+    let loss = &resolved.loss;
+    let scripts =
+        [("loss.data.departures", &loss.data.script), ("loss.ack.departures", &loss.ack.script)];
+    let named = scripts.map(|(field, script)| (field, script.flow, script.departures.is_empty()));
+    move |id| named.into_iter().find(|&(_, flow, none)| flow == id && !none).map(|one| one.0)
 }
 
 impl Flow {
@@ -35,7 +37,7 @@ impl Flow {
         let mut flows = Vec::new();
         // Flows of entries without a name so far.
         let mut unnamed = 0;
-        let (starts, is_scripted) = (random.stream("flows/spread"), scripted(resolved));
+        let (starts, script_of) = (random.stream("flows/spread"), scripted(resolved));
         let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
         for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
             let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
@@ -61,7 +63,8 @@ impl Flow {
                 let start = start + Span::from_ps((later * one.spread.as_ps() as f64) as u64);
                 let writes = writes(start, one.bytes, one.script.as_ref());
                 // Its packets are counted as they leave, each at its time.
-                let own = is_scripted(id).then(|| Arc::new(kind.as_ref().clone().scripted()));
+                let own =
+                    script_of(id).map(|field| Arc::new(kind.as_ref().clone().scripted(field)));
                 let own = own.as_ref().unwrap_or(&kind);
                 flows.push(Self::new((id, key), own, ends, start, writes));
                 if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {
