@@ -3,7 +3,7 @@
 //! one waits for its event. A safe time is right if nothing that is still to happen changes the
 //! result, and nobody reads the state meanwhile. The reasons follow, numbered.
 //!
-//! The run as a whole:
+//! The run as a whole (`obstacles.rs` names the fields to the user):
 //! 1. Rows of a trace are written in the order of time. The file `traced.rs` says which tables put
 //!    rows in order that come early, and where. All other traced runs are event-driven.
 //! 2. Events of one instant are ordered by their place, so that an early one takes no turn of
