@@ -39,7 +39,7 @@ from burstlab.tables import Recorded, to_trace
 Progress = Callable[[float], None]
 
 #: The exception that ended a run early; None if it ran to its end.
-#: What ends a run early and keeps what was done. Whatever else ends it keeps nothing.
+#: The early ends of a run that keep the part before them. Any other end keeps nothing.
 _KEEPS = (KeyboardInterrupt, EngineError, MemoryExceeded)
 
 End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
