@@ -1477,11 +1477,15 @@ class DelayLines(_Section):
     passes : int, default 1
         How often a burst may pass a line at a node. If no wavelength is free after any line, the
         burst passes the shortest free line, and asks again. From 1 to 100.
+    passes_on_path : int, optional
+        How often a burst may pass a line on its whole path, each attempt to send it counted by
+        itself: light loses power in each line. Absent: no bound beyond `passes`. From 1 to 100.
     """
 
     delays: Sequence[str] | None = None
     channels: int | None = None
     passes: int | None = None
+    passes_on_path: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2615,7 +2619,7 @@ class Bursts(_Section):
     """Background bursts, which carry no packets of flows and arrive at their ingress as a ...
 
     Background bursts, which carry no packets of flows and arrive at their ingress as a Poisson
-    process; needs a mesh.
+    process, or at more regular times; needs a mesh.
 
     Parameters
     ----------
@@ -2635,6 +2639,12 @@ class Bursts(_Section):
         likely.
     length : Size, optional
         Length of a burst. A burst longer than 10,000 s is shortened to 10,000 s.
+    packets : int, default 1
+        Packets of a burst. They arrive as a Poisson process and the last one completes the burst,
+        so that the times between bursts are Erlang-distributed with this shape. By `per`, a burst
+        has packets of a pair of nodes; of a node, and goes to any of the `to` nodes, all equally
+        likely; or of the whole network. With 1 packet `per` makes no such difference. From 1 to
+        1000.
     class_ : int, default 0
         Class of the bursts, from 0. At most 999.
     start : str (time), default "0 s"
@@ -2649,6 +2659,7 @@ class Bursts(_Section):
     from_: str | None = None
     to: str | None = None
     length: Size | Mapping[str, Any] | None = None
+    packets: int | None = None
     class_: int | None = None
     start: str | None = None
     stop: str | None = None

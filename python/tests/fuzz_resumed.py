@@ -146,6 +146,8 @@ class Valid(Draw):
             found["core"] |= {"contention": steps}
             if "delay-line" in steps:
                 found["core"]["delay_lines"] = {"delays": ["200 us", "1 ms"], "passes": 2}
+                if pick.random() < 0.3:
+                    found["core"]["delay_lines"]["passes_on_path"] = 2
         if kind == "mesh":
             # Headers that are late are refused.
             found["signalling"] = found.get("signalling", {}) | {

@@ -183,6 +183,17 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "positive",
     ),
     (
+        "more passes at a node than on a path",
+        line(
+            core={
+                "contention": ["delay-line"],
+                "delay_lines": {"delays": ["1 ms"], "passes": 3, "passes_on_path": 2},
+            }
+        ),
+        "core.delay_lines.passes_on_path",
+        "at least core.delay_lines.passes",
+    ),
+    (
         "no attempts",
         line(core={"contention": ["retransmission"], "retransmission": {"attempts": 0}}),
         "core.retransmission.attempts",
@@ -563,7 +574,10 @@ STEPS = st.lists(choice("Resolution"), max_size=5, unique=True)
 
 
 def core(steps: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    lines = just(delays=st.lists(TIME, min_size=1, max_size=3), channels=st.integers(1, 3))
+    lines = both(
+        just(delays=st.lists(TIME, min_size=1, max_size=3), channels=st.integers(1, 3)),
+        some(passes_on_path=st.integers(1, 3)),
+    )
     return both(
         just(contention=steps, **({"delay_lines": lines} if "delay-line" in steps else {})),
         both(

@@ -52,6 +52,8 @@ WRONG = [
     ("headers", "two processors, two channels", "lauc-vf", {"channels": 1}),
     ("delay lines", "round", "lauc-vf", {"passes": 2}),
     ("delay lines", "round", "lauc-vf", {"line_channels": 1}),
+    ("delay lines", "one on a path", "lauc-vf", {"passes_on_path": 2}),
+    ("delay lines", "switching", "lauc-vf", {"switching_of_lines": 0}),
     ("deflection", "two fibres more", "lauc-vf", {"hop_limit": 1}),
     ("segmentation", "trailers", "lauc-vf", {"trailer": False}),
     ("retransmission", "copies", "lauc-vf", {"attempts": 1}),

@@ -310,6 +310,11 @@ fn core(scenario: &Scenario) -> Check {
         };
         return refuse("core.delay_lines.delays", "", problem, fix);
     }
+    if let Some(most) = lines.passes_on_path.filter(|&most| most < lines.passes) {
+        let problem = format!("a burst may pass a line {} times at one node", lines.passes);
+        let fix = "write at least core.delay_lines.passes, or fewer passes";
+        return refuse("core.delay_lines.passes_on_path", most.to_string(), problem, fix);
+    }
     Ok(())
 }
 

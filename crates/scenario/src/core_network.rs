@@ -117,11 +117,16 @@ pub struct DelayLines {
     /// burst passes the shortest free line, and asks again.
     #[schemars(range(min = 1, max = 100))]
     pub passes: u32,
+    /// How often a burst may pass a line on its whole path, each attempt to send it counted by
+    /// itself: light loses power in each line. Absent: no bound beyond `passes`.
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passes_on_path: Option<u32>,
 }
 
 impl Default for DelayLines {
     fn default() -> Self {
-        Self { delays: Vec::new(), channels: 1, passes: 1 }
+        Self { delays: Vec::new(), channels: 1, passes: 1, passes_on_path: None }
     }
 }
 

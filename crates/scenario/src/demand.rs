@@ -248,7 +248,7 @@ impl Default for Demand {
 }
 
 /// Background bursts, which carry no packets of flows and arrive at their ingress as a Poisson
-/// process; needs a mesh.
+/// process, or at more regular times; needs a mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bursts {
@@ -274,6 +274,12 @@ pub struct Bursts {
     pub to: Option<String>,
     /// Length of a burst. A burst longer than 10,000 s is shortened to 10,000 s.
     pub length: Size,
+    /// Packets of a burst. They arrive as a Poisson process and the last one completes the burst,
+    /// so that the times between bursts are Erlang-distributed with this shape. By `per`, a burst
+    /// has packets of a pair of nodes; of a node, and goes to any of the `to` nodes, all equally
+    /// likely; or of the whole network. With 1 packet `per` makes no such difference.
+    #[schemars(range(min = 1, max = 1000))]
+    pub packets: u32,
     /// Class of the bursts, from 0.
     #[schemars(range(max = CLASS_MAX))]
     pub class: u32,
@@ -295,6 +301,7 @@ impl Default for Bursts {
             from: None,
             to: None,
             length: Size::default(),
+            packets: 1,
             class: 0,
             start: Span::ZERO,
             stop: None,

@@ -38,6 +38,8 @@ class Burst:
     at: int = 0
     arrives: int = 0
     wavelength: int | None = None
+    #: Delay lines that it passes on its path.
+    delayed: int = 0
     copy: bool = False
     attempts: int = 0
     #: When it leaves, where it asks before.

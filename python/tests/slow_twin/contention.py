@@ -92,21 +92,25 @@ class Contention:
     def delayed(self, now: int, burst: Burst, fibre: Fibre, converts: bool) -> bool:
         """Look for a line and a wavelength behind it; go round where there is none."""
         at, entered = burst.arrives, list[tuple[Port, Interval]]()
-        for _ in range(self.rules.passes):
+        most = min(self.rules.passes, self.rules.passes_on_path - burst.delayed)
+        for turn in range(most):
+            # The switch in front of the line is set before the burst is there.
+            start, end = at - self.rules.switching_of_lines, at + burst.hold
             free = [
                 (delay, line, channel)
                 for delay, line in self.lines[burst.here]
                 for channel in range(line.count)
-                if not line.meets(channel, at, at + burst.hold)
+                if not line.meets(channel, start, end)
             ]
             for delay, line, channel in free:
                 if self.try_fibre(now, burst, fibre, at + delay, converts):
-                    line.reserve(channel, Interval(at, at + burst.hold, burst.number, at))
+                    line.reserve(channel, Interval(start, end, burst.number, at))
+                    burst.delayed += turn + 1
                     return True
             if not free:
                 break
             delay, line, channel = free[0]
-            interval = Interval(at, at + burst.hold, burst.number, at)
+            interval = Interval(start, end, burst.number, at)
             entered.append((line, line.reserve(channel, interval)))
             at += delay
         for line, interval in entered:

@@ -41,6 +41,9 @@ class Rules:
     lines: list[int]
     line_channels: int
     passes: int
+    passes_on_path: int
+    #: The time before a burst for which it has the entry of a line.
+    switching_of_lines: int
     hop_limit: int
     trailer: bool
     attempts: int
@@ -80,6 +83,8 @@ class Rules:
             lines=sorted(time(delay) for delay in lines.get("delays", [])),
             line_channels=lines.get("channels", 1),
             passes=lines.get("passes", 1),
+            passes_on_path=lines.get("passes_on_path", 10**9),
+            switching_of_lines=time(signalling.get("switching", "0 s")),
             hop_limit=core.get("deflection", {}).get("hop_limit", 2),
             trailer=core.get("segmentation", {}).get("trailer", True),
             attempts=again.get("attempts", 1),

@@ -89,6 +89,16 @@ FEATURES: dict[str, dict[str, Scenario]] = {
         ),
         "round": merged(LINES, ROUND),
         "round, fifo, none": merged(LINES, ROUND, FIFO, NONE),
+        "round, three on a path": merged(LINES, ROUND, core(delay_lines={"passes_on_path": 3})),
+        "one on a path": merged(LINES, core(delay_lines={"passes_on_path": 1})),
+        "copies, one on a path": merged(
+            LINES,
+            core(
+                contention=["delay-line", "retransmission"],
+                delay_lines={"passes_on_path": 1},
+                retransmission={"attempts": 2},
+            ),
+        ),
         "before conversion": merged(LINES, core(contention=["delay-line", "conversion"])),
         "behind conversion": merged(LINES, LIMITED, core(contention=["conversion", "delay-line"])),
         "switching": merged(LINES, SWITCHING),

@@ -128,7 +128,7 @@ class Twin(Contention):
         burst.note_attempt()
         burst.route = self.route(burst)
         burst.planned, burst.at, burst.wavelength = len(burst.route) - 1, 0, None
-        burst.taken, burst.hold = [], rules.hold(burst.size)
+        burst.taken, burst.delayed, burst.hold = [], 0, rules.hold(burst.size)
         burst.left = burst.hold
         offset = self.offset(burst)
         burst.leaves = now + offset

@@ -1,9 +1,11 @@
 //! The load that sources offer, through the engine, against what their page says.
 
-use burstlab_sim::Output;
+use std::collections::BTreeSet;
+
+use burstlab_sim::{Output, Trace};
 use serde_json::{Value, json};
 
-use crate::runs::columns::{integers, table};
+use crate::runs::columns::{integers, table, wide};
 use crate::runs::{BURSTS, run};
 
 /// The bytes of each burst or connection.
@@ -57,6 +59,71 @@ fn bursts_of_others_have_their_load_whatever_their_lengths() {
             as_expected(&bytes, offered, &format!("{length} per {per}"));
         }
     }
+}
+
+/// Bursts of several packets come at Erlang-distributed times, and are lost as a queue GI/M/1/1
+/// says: a burst is lost where the next exponential service outlasts the time to it.
+#[test]
+fn bursts_of_several_packets_are_lost_as_their_regular_times_say() {
+    for (packets, erlangs) in [(1u32, 0.7f64), (2, 0.7), (3, 1.2), (20, 0.7)] {
+        let scenario = json!({
+            "network": {
+                "topology": "line", "nodes": 2, "link_rate": "1 Gb/s", "link_delay": "1 us",
+            },
+            "edge": {"port": "shared"},
+            "flows": [],
+            "bursts": [{
+                "from": "1", "to": "2", "erlangs": erlangs, "packets": packets, "per": "node",
+                "length": {"distribution": "exponential", "mean": "125 KB"},
+            }],
+            "run": {"duration": "40 s"},
+        });
+        let all = run(&scenario, u64::from(packets), Trace::default()).summary.network;
+        let all = all.expect("a mesh").all;
+        let (sent, lost) = (all.bursts as f64, all.bursts_lost as f64);
+        let k = f64::from(packets);
+        let gaps = sent - erlangs * 40_000.0;
+        assert!(gaps.abs() < 5.0 * (sent / k).sqrt(), "{packets}: {sent} bursts");
+        // The transform of the times between bursts, at the rate of the service.
+        let expected = (k * erlangs / (k * erlangs + 1.0)).powi(packets as i32);
+        let deviation = (expected * (1.0 - expected) / sent).sqrt();
+        let off = lost / sent - expected;
+        assert!(off.abs() < 5.0 * deviation, "{packets}: {off} of {expected} +- {deviation}");
+        let poisson = erlangs / (1.0 + erlangs);
+        let differs = (expected - poisson).abs() > 20.0 * deviation;
+        assert!(differs || packets == 1, "{packets}: Poisson times would pass");
+    }
+}
+
+/// The packets of a node, or of the network, make bursts together; those of a pair by themselves.
+#[test]
+fn whose_packets_make_a_burst_is_how_the_load_is_counted() {
+    let spread = |per: &str| {
+        let scenario = json!({
+            "network": {"topology": "martinez", "link_rate": "10 Gb/s"},
+            "signalling": {"guard": "300 us"},
+            "flows": [],
+            "bursts": [{"erlangs": 0.1, "per": per, "packets": 50, "length": {"mean": "125 KB"}}],
+            "run": {"duration": "10 s"},
+        });
+        let output = run(&scenario, 1, BURSTS);
+        let rows = table(&output, "bursts");
+        let (from, to) = (integers(rows, "from"), integers(rows, "to"));
+        let pairs: BTreeSet<_> = from.iter().zip(&to).collect();
+        assert_eq!(pairs.len(), 12, "each goes to each");
+        // The square of the coefficient of variation of the times between the bursts of node 1.
+        let at = wide(rows, "closed_ps").iter().zip(&from);
+        let of_first = at.filter(|(_, node)| **node == from[0]).map(|(at, _)| *at as f64);
+        let mut times: Vec<f64> = of_first.collect();
+        times.sort_by(f64::total_cmp);
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        gaps.iter().map(|gap| (gap / mean - 1.0).powi(2)).sum::<f64>() / gaps.len() as f64
+    };
+    // 1/50; of three such in one stream, and of a fourth of one, it is far more.
+    assert!((spread("node") - 0.02).abs() < 0.004, "{}", spread("node"));
+    assert!(spread("pair") > 0.2, "{}", spread("pair"));
+    assert!(spread("network") > 0.5, "{}", spread("network"));
 }
 
 #[test]

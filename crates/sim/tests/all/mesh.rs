@@ -90,6 +90,9 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
                 if steps.contains(&"delay-line") {
                     core["delay_lines"] = json!({"delays": ["0.2 ms", "0.2 ms", "1 ms"],
                         "passes": 1 + processors});
+                    if trailer {
+                        core["delay_lines"]["passes_on_path"] = json!(1 + processors);
+                    }
                 }
                 if injected && protocol != "two-way" {
                     core["injection"] = json!({"data": 0.1, "ack": 0.05,

@@ -190,6 +190,60 @@ fn a_burst_goes_round_in_delay_lines_as_often_as_it_may() {
 }
 
 #[test]
+fn a_burst_behind_a_delay_line_needs_its_switching_time_too() {
+    // The second burst waits 100 us for a fibre that is free after 50 us, and 5 us later.
+    let line = |length: &str| {
+        let lines = json!({"delays": [length, length], "passes": 2});
+        json!({"core": {"contention": ["delay-line"], "delay_lines": lines},
+               "signalling": {"switching": "5 us", "guard": "8 us"}})
+    };
+    assert_eq!(both(50, &line("55 us")).1, delivered(78 * US, (78 + 2100 + 55) * US));
+    assert_eq!(both(51, &line("54 us")).1.departs, 79 * US);
+    assert_eq!(both(50, &line("54 us")).1, delivered(78 * US, (78 + 2100 + 108) * US));
+}
+
+#[test]
+fn a_burst_passes_delay_lines_on_its_path_as_often_as_it_may() {
+    // The burst of `b` waits for that of `a` at `c`, and 100 us later for that of `g` at `d`.
+    let network = json!({
+        "topology": "custom",
+        "link_rate": "1 Gb/s",
+        "node": [
+            {"name": "a", "role": "edge"}, {"name": "b", "role": "edge"},
+            {"name": "c", "role": "core"}, {"name": "d", "role": "core"},
+            {"name": "g", "role": "edge"}, {"name": "h", "role": "edge"},
+        ],
+        "link": [
+            {"from": "a", "to": "c", "delay": "1 ms"}, {"from": "b", "to": "c", "delay": "1 ms"},
+            {"from": "c", "to": "d", "delay": "1 ms"}, {"from": "g", "to": "d", "delay": "1 ms"},
+            {"from": "d", "to": "h", "delay": "1 ms"},
+        ],
+    });
+    let source = |from: &str, start: &str, class: u32| {
+        json!({
+            "from": from, "to": "h", "start": start, "packet_size": "12500 B", "rate": "1 Mb/s",
+            "phase": "0 s", "class": class,
+        })
+    };
+    let of_b = |most: Value| {
+        let mut lines = json!({"delays": ["100 us"]});
+        lines["passes_on_path"] = most;
+        let scenario = json!({
+            "network": network,
+            "edge": {"assembly": "none", "queues": "class", "class_offsets": ["0 s", "200 us"]},
+            "core": {"contention": ["delay-line"], "delay_lines": lines},
+            "flows": [],
+            "traffic": [source("a", "0 s", 0), source("b", "50 us", 0), source("g", "940 us", 1)],
+            "run": {"duration": "20 ms"},
+        });
+        bursts(&run(&scenario), 2).remove(0)
+    };
+    assert_eq!(of_b(Value::Null), delivered(83 * US, (83 + 3100 + 200) * US));
+    assert_eq!(of_b(json!(2)), of_b(Value::Null));
+    assert_eq!(of_b(json!(1)).cause, "contention");
+}
+
+#[test]
 fn a_deflected_burst_goes_the_longer_way() {
     let deflection = json!({
         "core": {"contention": ["deflection"], "deflection": {"hop_limit": 1}},

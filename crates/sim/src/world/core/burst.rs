@@ -139,6 +139,8 @@ pub(in crate::world) struct Burst {
     pub(super) reservations: Vec<Reservation>,
     /// How often it was sent again, or asked for.
     pub(super) attempts: u32,
+    /// How many delay lines it passes on its path.
+    pub(super) delayed: u32,
     /// Whether its ingress keeps a copy.
     pub(super) copy: bool,
     pub(super) deflected: bool,

@@ -53,7 +53,9 @@ pub(super) struct Rules {
     /// Whether connections have data in both directions.
     pub(super) both_ways: bool,
     /// How often a burst may pass a delay line at a node.
-    pub(super) passes: usize,
+    pub(super) passes: u32,
+    /// How often it may pass one on its whole path.
+    pub(super) passes_on_path: u32,
     /// Whether packets come in batches.
     pub(super) batched: bool,
     /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
@@ -121,7 +123,8 @@ impl Rules {
             choice: scenario.network.route_choice(),
             class_offsets: edge.class_offsets.clone(),
             burst_classes: burst_classes(scenario, thresholds),
-            passes: core.delay_lines.passes as usize,
+            passes: core.delay_lines.passes,
+            passes_on_path: core.delay_lines.passes_on_path.unwrap_or(u32::MAX),
             batched: !scenario.batches.is_empty(),
             cuts: lists(Resolution::Segmentation),
             both_ways: scenario.goes_both_ways(),

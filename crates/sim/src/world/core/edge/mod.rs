@@ -202,8 +202,8 @@ impl Edges {
 
     /// A source sends a burst.
     pub(super) fn source_sends(&mut self, now: Time, source: u32, out: &mut Beyond<'_>) {
-        let bytes = self.background[source as usize].send(now, self.rules.longest);
-        let (ends, class) = self.background[source as usize].describe();
+        let (ends, bytes) = self.background[source as usize].send(self.rules.longest);
+        let class = self.background[source as usize].class();
         self.await_source(source as usize, out.context());
         let drawn = Closed {
             id: self.count(ends.0, 1),

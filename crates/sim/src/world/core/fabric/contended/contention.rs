@@ -75,9 +75,7 @@ impl Contended {
                 Resolution::Conversion if shut => (None, Step::Converted),
                 Resolution::Conversion => (self.direct(now, &wish, plan), Step::Converted),
                 Resolution::DelayLine if link_down => (None, Step::Delayed),
-                Resolution::DelayLine => {
-                    (self.delay(now, (slot, burst), &wish, plan), Step::Delayed)
-                }
+                Resolution::DelayLine => (self.delay((now, slot), &wish, scope), Step::Delayed),
                 Resolution::Deflection => {
                     (self.deflect((now, slot), &wish, converts, scope), Step::Deflected)
                 }
@@ -156,36 +154,42 @@ impl Contended {
         held.next().map(|held| label_of(held.owner))
     }
 
-    /// A fibre delay line, and a wavelength behind it.
+    /// A fibre delay line, or several passes of lines, and a wavelength behind it.
     fn delay(
         &mut self,
-        now: Time,
-        (slot, burst): (u32, &Burst),
+        (now, slot): (Time, u32),
         wish: &Wish,
-        plan: &Plan,
+        scope: &mut Scope,
     ) -> Option<Reservation> {
+        let Common { plan, bursts, .. } = &mut *scope.common;
+        let (rules, burst) = (&plan.rules, bursts.get_mut(slot));
+        let passes = rules.passes.min(rules.passes_on_path - burst.delayed);
         let node = plan.graph.link(wish.link).from as usize;
         let owner = burst.owner(slot);
         self.lines[node].forget(now);
         let mut wish = *wish;
         // Where it goes round in vain, it gives the lines back.
         let mut rounds: Vec<(u32, Time)> = Vec::new();
-        loop {
-            let mut tried = 0;
+        for pass in 1..=passes {
+            // The switch is set for a line as for a fibre; even with `jit` no line is held before.
+            let start = before(wish.departs, rules.switching);
+            let end = wish.departs + wish.hold;
             let options =
-                |mesh: &Self, nth| mesh.lines[node].options(wish.departs, wish.hold).nth(nth);
+                |mesh: &Self, nth| mesh.lines[node].options(start, end.since(start)).nth(nth);
+            let mut tried = 0;
             while let Some((line, delay)) = options(self, tried) {
                 tried += 1;
                 let later = Wish { departs: wish.departs + delay, ..wish };
                 if let Some(reservation) = self.direct(now, &later, plan) {
-                    self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
+                    self.lines[node].take(line, start, end, owner);
+                    burst.delayed += pass;
                     return Some(reservation);
                 }
             }
-            let more = rounds.len() + 1 < plan.rules.passes;
+            let more = pass < passes;
             let Some((line, delay)) = options(self, 0).filter(|_| more) else { break };
-            self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
-            rounds.push((line, wish.departs));
+            self.lines[node].take(line, start, end, owner);
+            rounds.push((line, start));
             wish.departs += delay;
         }
         for (line, start) in rounds {
@@ -285,8 +289,11 @@ impl Contended {
 fn opens(now: Time, departs: Time, rules: &Rules) -> Time {
     match rules.protocol {
         Protocol::Jit => now,
-        Protocol::Jet | Protocol::TwoWay => {
-            Time::from_ps(departs.as_ps() - rules.switching.as_ps())
-        }
+        Protocol::Jet | Protocol::TwoWay => before(departs, rules.switching),
     }
+}
+
+/// So long before.
+fn before(at: Time, span: Span) -> Time {
+    Time::from_ps(at.as_ps() - span.as_ps())
 }

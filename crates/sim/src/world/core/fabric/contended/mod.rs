@@ -122,7 +122,7 @@ impl Contended {
         burst.route.extend_from_slice(&plan.routes.of(burst.from, burst.to)[pick]);
         burst.planned = burst.route.len();
         burst.reservations.clear();
-        (burst.hop, burst.wavelength) = (0, 0);
+        (burst.hop, burst.wavelength, burst.delayed) = (0, 0, 0);
         if rules.random_wavelength {
             // Each attempt has a draw of its own.
             let attempt = u64::from(burst.attempts).min(ATTEMPTS - 1);
