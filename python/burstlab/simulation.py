@@ -38,10 +38,10 @@ from burstlab.tables import Recorded, to_trace
 
 Progress = Callable[[float], None]
 
-#: The exception that ended a run early; None if it ran to its end.
 #: The early ends of a run that keep the part before them. Any other end keeps nothing.
 _KEEPS = (KeyboardInterrupt, EngineError, MemoryExceeded)
 
+#: The exception that ended a run early; None if it ran to its end.
 End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
 
 SEED_MAX = 2**63 - 1
