@@ -323,7 +323,8 @@ def test_the_title_of_a_picture_says_what_its_bars_are():
     report = SimpleNamespace(paper=paper, target=target, name="lu-hunter/length", seed=1)
 
     def subtitle(*rows):
-        return titled({}, report, Options("quick"), rows)["title"]["subtitle"][1]  # type: ignore[arg-type]
+        spec = titled({}, report, Options("quick"), rows)  # type: ignore[arg-type]
+        return spec["title"]["subtitle"][1]
 
     assert subtitle({"y": 1.0, "ci95": 0.1}).endswith(", seed 1; bars are 95 % intervals")
     assert subtitle({"value": 1.0, "low": 0.9, "high": 1.1}).endswith("intervals")

@@ -126,7 +126,7 @@ class Axes:
     height
         Of a panel, in points.
     legend
-        What the names of the curves are, such as a varied field; empty if the names say it.
+        The varied field whose values are the names of the curves; empty if the names say it.
     """
 
     x: str

@@ -72,7 +72,7 @@ def named_chart(
     title
         Title of their axis.
     rows
-        What the names are; empty if they say it.
+        The varied field whose values are the names; empty if the names say it.
     rule
         A value to mark, such as a ratio of 1.
 

@@ -312,7 +312,7 @@ class Legend:
     signs
         The marks and lines, in order.
     title
-        What their names are, such as a varied field; empty if the names say it.
+        The varied field whose values are their names; empty if the names say it.
     more
         Properties of the legend, as Vega-Lite calls them.
     """
@@ -321,7 +321,7 @@ class Legend:
         self._more: dict[str, Any] = {"labelLimit": 300, **more}
         self._title = title or None
         self._signs = list(signs)
-        #: What the legend names, in order.
+        #: The names in the legend, in order.
         self.names = [sign.name for sign in signs]
 
     def inline(self, rows: list[dict[str, Any]], columns: list[str]) -> Any:
