@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from burstlab import plot
 from burstlab.plot import theme
 from burstlab.plot.distributions import PACKETS, SEGMENTS, samples
 from burstlab.plot.saving import specification
+from burstlab.report.titles import titled
+from burstlab.reproduce.engine import Options
+from burstlab.reproduce.paper import select
 
 ALL = ("packets", "bursts", "cwnd", "ledger")
 
@@ -236,6 +240,95 @@ def test_ends_of_an_axis_are_round(ends, rounded):
     low, high = theme.rounded(*ends)
     assert (low, high) == pytest.approx(rounded)
     assert low <= ends[0] and ends[1] <= high
+
+
+@pytest.mark.parametrize(
+    ("ends", "rounded", "ticks"),
+    [
+        ((72.0, 1110.0), (50.0, 2000.0), [50, 100, 200, 500, 1000, 2000]),
+        ((1.0, 10.0), (1.0, 10.0), [1, 2, 5, 10]),
+        ((3e-5, 0.4), (2e-5, 0.5), [1e-4, 1e-3, 1e-2, 0.1]),
+        ((0.7, 0.7), (0.5, 1.0), [0.5, 1.0]),
+        ((5.0, 5.0), (2.5, 10.0), [5.0, 10.0]),
+    ],
+)
+def test_a_logarithmic_axis_has_round_ends_and_labels(ends, rounded, ticks):
+    low, high = theme.rounded_log(*ends)
+    assert (low, high) == pytest.approx(rounded)
+    assert low <= ends[0] and ends[1] <= high
+    assert theme.ticks_log(low, high) == pytest.approx(ticks)
+
+
+def test_an_interval_below_zero_does_not_stretch_a_logarithmic_axis():
+    dots = [plot.Dot(1.0, 300.0, 400.0), plot.Dot(2.0, 800.0, 100.0)]
+    panels = [plot.CurvePanel("", [plot.Curve("a", theme.INK, dots)])]
+    chart = specification(plot.curve_chart(panels, plot.Axes("x", "y", log_y=True)))
+    assert '"domain": [200.0, 1000.0]' in json.dumps(chart)
+
+
+def test_a_mark_that_the_legend_lacks_is_refused():
+    legend = theme.Legend([theme.Sign("a", theme.INK, theme.SOLID)])
+    legend.inline([{"sign": "a"}], ["sign"])
+    with pytest.raises(AssertionError, match="would not be drawn"):
+        legend.inline([{"sign": "a"}, {"sign": "b"}], ["sign"])
+
+
+def test_series_of_a_row_differ_in_place_and_shape():
+    def chart(*series):
+        points = [plot.NamedPoint("seconds", "a", one, 7.0, 1.0) for one in series]
+        axes = plot.DotAxes(dict(zip(series, theme.SERIES, strict=False)))
+        return json.dumps(specification(plot.dot_chart(points, axes)))
+
+    assert '"yOffset"' not in chart("published", "measured")
+    several = chart("published", "one pair", "all pairs")
+    assert '"yOffset"' in several
+    assert all(shape in several for shape in theme.FULL[:2])
+
+
+def test_rows_with_names_have_a_rule_and_mark_an_axis_that_does_not_begin_at_zero():
+    def chart(*values, **more):
+        rows = [plot.Named(str(i), value, 0.1, 3) for i, value in enumerate(values)]
+        return json.dumps(specification(plot.named_chart(rows, "ratio", **more)))
+
+    assert '"broken"' in chart(1.2, 2.2, rule=1.0)
+    assert '"broken"' not in chart(0.2, 2.2)
+    # The axis extends to the rule.
+    assert '"domain": [1.0, 2.5]' in chart(1.4, 2.2, rule=1.0)
+    assert '"title": "round trip"' in chart(1.2, 2.2, rows="round trip")
+
+
+def test_panels_of_a_column_have_all_titles_and_names(tmp_path):
+    dots = [plot.Dot(1.0, 9.0, 0.5), plot.Dot(2.0, 10.0, 0.5)]
+    panels = [plot.CurvePanel(title, [plot.Curve("a", theme.INK, dots)]) for title in "xyz"]
+    long = "the goodput of one sender over the goodput of another sender, with B = 32"
+    charts = {
+        "curves": plot.curve_chart(panels, plot.Axes(long, "packets", columns=3)),
+        "rows": plot.dot_chart(
+            [plot.NamedPoint(panel, "a name", "m", 1.0) for panel in ("s", "Mb/s")],
+            plot.DotAxes({"m": theme.INK}),
+        ),
+    }
+    pictures = {
+        name: plot.write(chart, tmp_path / f"{name}.svg", column=True).read_text()
+        for name, chart in charts.items()
+    }
+    assert pictures["curves"].count(">packets</text>") == 3
+    assert pictures["rows"].count(">a name</text>") == 2
+    assert "…" not in pictures["curves"]
+    assert "B\u00a0=\u00a032" in pictures["curves"]
+
+
+def test_the_title_of_a_picture_says_what_its_bars_are():
+    ((paper, target),) = select(["lu-hunter/length"])
+    report = SimpleNamespace(paper=paper, target=target, name="lu-hunter/length", seed=1)
+
+    def subtitle(*rows):
+        spec = titled({}, report, Options("quick"), rows)  # type: ignore[arg-type]
+        return spec["title"]["subtitle"][1]
+
+    assert subtitle({"y": 1.0, "ci95": 0.1}).endswith(", seed 1; bars are 95 % intervals")
+    assert subtitle({"value": 1.0, "low": 0.9, "high": 1.1}).endswith("intervals")
+    assert subtitle({"y": 1.0, "ci95": None}).endswith(", seed 1")
 
 
 def test_the_command_draws_each_kind(burstlab, one_burst, tmp_path):

@@ -33,6 +33,8 @@ HEADLINES = {
     "ramantas/fig6a/early-gain": False,
     "ramantas/fig6a/rises-fastest": True,
     "ramantas/table1/best": True,
+    "ramantas/table1/fairness": True,
+    "ramantas/table1/fairness-32-100": True,
     "ramantas/table1/lowest-variance": False,
     "ramantas/table1/variance-32-100": True,
     "yu2004/fig6/first-false": False,

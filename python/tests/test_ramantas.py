@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from briefly import briefly, check_report
 
 from burstlab.analytic import ramantas
+from burstlab.papers.ramantas2007_burstifiers import fairness
 from burstlab.reproduce.engine import Options, reproduce
 from burstlab.reproduce.paper import Paper, select
 
@@ -93,3 +96,29 @@ def test_shared_runs_change_no_number(tiny):
     alone = reproduce(Paper(PAPER.directory, plans), "fig2b", Options(jobs=1))
     assert alone.fingerprint == shared.fingerprint
     assert alone.to_json()["rows"] == shared.to_json()["rows"]
+
+
+def test_the_index_of_jain_is_that_of_exact_arithmetic():
+    values = [3, 1, 4, 1, 5, 9, 2, 6]
+    total, squares = sum(values), sum(one * one for one in values)
+    exact = float(Fraction(total * total, len(values) * squares))
+    array = np.asarray(values, dtype=np.float64)
+    assert fairness.jain(array) == pytest.approx(exact, rel=1e-12)
+    # A common factor changes nothing; it is 1 if all are equal and 1/n if one has all.
+    assert fairness.jain(7.5 * array) == pytest.approx(exact, rel=1e-12)
+    assert fairness.jain(np.full(5, 2.0)) == pytest.approx(1.0)
+    assert fairness.jain(np.asarray([0.0, 0.0, 4.0, 0.0])) == pytest.approx(0.25)
+    assert np.isnan(fairness.jain(np.asarray([])))
+    average, variance = float(array.mean()), float(array.var())
+    assert fairness.by_print(average, variance) == pytest.approx(exact, rel=1e-12)
+
+
+def test_the_print_of_table_1_has_a_fairness(tiny):
+    measures = tiny("table1").findings.measures
+    assert measures["print, Jain's index: 1 ms"] == pytest.approx(8.8**2 / (8.8**2 + 62))
+    ratio = measures["print, Jain's index: 10 ms over 1 ms"]
+    assert ratio == pytest.approx(1.030, abs=5e-4)
+    # Flows of one pair share their path, so that they are more alike than flows of all pairs.
+    for timer in ("1 ms", "10 ms"):
+        of_pair = measures[f"flows of a pair, Jain's index: {timer}"]
+        assert of_pair.mean > measures[f"all pairs, Jain's index: {timer}"].mean

@@ -14,6 +14,8 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from burstlab.plot import theme
+
 #: Width of a column in centimetres, and in points of print.
 WIDTH_CM = 8.5
 WIDTH = WIDTH_CM / 2.54 * 72.0
@@ -24,6 +26,9 @@ TYPE = {"labelFontSize": 7.0, "titleFontSize": 8.0, "title": 8.5}
 
 #: A panel is at least as wide and at most as high as this, in points.
 _NARROWEST, _HIGHEST = 90.0, 150.0
+
+#: Points that a character of the title of an axis takes, about.
+_CHARACTER = 4.2
 
 #: Characters of a line: of the name of a row, and of a legend with such rows and without them.
 _IN_ROWS, _IN_LEGEND = 26, 44
@@ -82,12 +87,26 @@ def _narrowed(spec: Mapping[str, Any], room: float) -> dict[str, Any]:
     config = made.setdefault("config", {})
     for part in ("axis", "legend", "header"):
         config[part] = {**config.get(part, {}), **{k: TYPE[k] for k in TYPE if k != "title"}}
-    config["axis"] |= {"titlePadding": 3, "labelPadding": 2, "tickSize": 3, "titleLimit": 200}
+    config["axis"] |= {"titlePadding": 3, "labelPadding": 2, "tickSize": 3, "titleLimit": 0}
     config["legend"] |= {"columns": 1, "labelLimit": 190, "rowPadding": 1, "offset": 6}
     config["title"] = {**config.get("title", {}), "fontSize": TYPE["title"], "limit": room + 30}
     config["concat"] = {"spacing": 10}
     _walk(made, room, _IN_ROWS if _rows(made) else _IN_LEGEND)
+    _break_titles(made, room, _HIGHEST)
     return made
+
+
+def _break_titles(part: dict[str, Any], width: float, height: float) -> None:
+    """Break titles of axes that are longer than the axis of their panel."""
+    height = part["height"] if isinstance(part.get("height"), (int, float)) else height
+    for name, room in (("x", width), ("y", height)):
+        channel = part.get("encoding", {}).get(name, {})
+        for holder in (channel, channel.get("axis")):
+            if isinstance(holder, dict) and isinstance(holder.get("title"), str):
+                holder["title"] = theme.broken_title(holder["title"], room, _CHARACTER)
+    inside = [*part.get("vconcat", ()), *part.get("concat", ()), *part.get("layer", ())]
+    for one in [*inside, part["spec"]] if isinstance(part.get("spec"), dict) else inside:
+        _break_titles(one, width, height)
 
 
 def _rows(part: Mapping[str, Any]) -> list[str]:
@@ -110,6 +129,7 @@ def _walk(part: dict[str, Any], room: float, most: int) -> None:
         part["vconcat"] = part.pop("hconcat")
     if "concat" in part:
         part["columns"] = 1
+    _name_all([*part.get("vconcat", ()), *part.get("concat", ())])
     width = part.get("width")
     if isinstance(width, (int, float)):
         height = part.get("height")
@@ -126,6 +146,25 @@ def _walk(part: dict[str, Any], room: float, most: int) -> None:
             _walk(inner, room, most)
     if isinstance(part.get("spec"), dict):
         _walk(part["spec"], room, most)
+
+
+def _name_all(panels: list[dict[str, Any]]) -> None:
+    """Give each panel the vertical title and names that only the first one has side by side."""
+    if not panels:
+        return
+    titles = [y["title"] for y in _verticals(panels[0]) if y.get("title")]
+    for y in [one for panel in panels[1:] for one in _verticals(panel)]:
+        if titles and y.get("title", "") is None and not isinstance(y.get("sort"), list):
+            y["title"] = titles[0]
+        if isinstance(y.get("axis"), dict) and y["axis"].get("labels") is False:
+            y["axis"] |= {"labels": True, "ticks": True}
+
+
+def _verticals(part: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the vertical channels of a panel and of its layers."""
+    own = part.get("encoding", {}).get("y")
+    inside = [one for layer in part.get("layer", ()) for one in _verticals(layer)]
+    return [own, *inside] if isinstance(own, dict) else inside
 
 
 def _lowered(part: dict[str, Any], by: float) -> None:
@@ -146,6 +185,10 @@ def _shrink(part: dict[str, Any], most: int) -> None:
             made["fontSize"] = max(LEAST, float(made["fontSize"]) * 0.7)
         if made.get("type") == "point" and "size" in made:
             made["size"] = float(made["size"]) * 0.5
+        if made.get("type") == "tick":
+            made |= {
+                name: float(made[name]) * 0.7 for name in ("size", "thickness") if name in made
+            }
         if "strokeWidth" in made:
             made["strokeWidth"] = float(made["strokeWidth"]) * 0.7
     for channel in part.get("encoding", {}).values():

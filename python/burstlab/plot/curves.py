@@ -11,12 +11,15 @@ from typing import Any, Literal
 from burstlab.plot import theme
 
 Look = Literal[
-    "line", "dashed", "measured", "measured-dashed", "published", "placed", "placed-x", "runs"
-]
+    "line", "dashed", "measured", "measured-dashed", "points", "published", "placed", "placed-x",
+    "runs", "runs-open",
+]  # fmt: skip
 
 #: Shape and size of the marks of looks without a line between the marks.
 _MARKS = {
     "runs": ("circle", 30),
+    "runs-open": (theme.RING, 190),
+    "points": ("circle", 50),
     "published": (theme.PUBLISHED, 260),
     "placed": (theme.PLACED, 300),
     "placed-x": (theme.UPRIGHT, 300),
@@ -47,8 +50,9 @@ class Curve:
         The values, from left to right.
     look
         ``"line"`` or ``"dashed"`` for a formula. ``"measured"`` has marks and intervals;
-        ``"measured-dashed"`` leaves an equal curve below it visible. ``"runs"`` has a disc for
-        each run. ``"published"`` has hollow diamonds, ``"placed"`` bars: the value is published,
+        ``"measured-dashed"`` leaves an equal curve below it visible. ``"points"`` has no line
+        between its marks, and pale intervals. ``"runs"`` has a disc for each run, ``"runs-open"`` a
+        ring. ``"published"`` has hollow diamonds, ``"placed"`` bars: the value is published,
         the place on the horizontal axis is ours. ``"placed-x"`` has upright bars: the place on the
         horizontal axis is published, the value is ours.
     """
@@ -76,6 +80,8 @@ class CurvePanel:
         Two published values of y, the area between which is shaded.
     domain
         Ends of its vertical axis, where these are not the common ones.
+    x
+        Title of its horizontal axis, where that is not the common one.
     """
 
     title: str
@@ -83,6 +89,7 @@ class CurvePanel:
     y: str = ""
     band: tuple[float, float] | None = None
     domain: tuple[float, float] | None = None
+    x: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,8 @@ class Axes:
     ticks
         Labelled values of x; by default the settings of Vega-Lite.
     none
-        The value of x that stands for zero on a logarithmic axis with `ticks`; its label is "none".
+        The value of x that stands for zero on a logarithmic axis with `ticks`; its label is "none",
+        and two strokes mark that the axis is not to scale there.
     rule
         A value of y to mark.
     domain
@@ -117,6 +125,8 @@ class Axes:
         Of a panel, in points.
     height
         Of a panel, in points.
+    legend
+        The varied field whose values are the names of the curves; empty if the names say it.
     """
 
     x: str
@@ -132,6 +142,7 @@ class Axes:
     columns: int = 2
     width: int = 420
     height: int = 280
+    legend: str = ""
 
 
 def curve_rows(panels: Sequence[CurvePanel]) -> list[dict[str, Any]]:
@@ -188,7 +199,9 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
             labels.setdefault(curve.label, curve)
     names = list(labels)
     signs = [theme.Sign(name, labels[name].colour, labels[name].look) for name in names]
-    legend = theme.Legend(signs, columns=4, labelLimit=420, labelOffset=8, symbolSize=260)
+    legend = theme.Legend(
+        signs, axes.legend, columns=4, labelLimit=420, labelOffset=8, symbolSize=260
+    )
     dashes = alt.Scale(domain=names, range=[theme.LINES[sign.shape][1] for sign in signs])
     dash = alt.StrokeDash("sign:N", title=None, scale=dashes, legend=None)
     drawn = [
@@ -222,15 +235,20 @@ def on_one_scale(panels: Sequence[CurvePanel], axes: Axes) -> list[CurvePanel]:
 
 def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
     every = [dot for panel in panels for curve in panel.curves for dot in curve.dots]
-    values = [value for dot in every for value in _interval(dot.y, dot.ci95, axes)]
+    values = [dot.y for dot in every]
+    values += [value for dot in every for value in _reached(dot, axes)]
     values += [] if axes.rule is None else [axes.rule]
     values += [value for panel in panels for value in panel.band or ()]
-    values = [value for value in values if math.isfinite(value)]
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    values = [one for one in values if math.isfinite(one) and (one > 0.0 or not axes.log_y)]
     if axes.log_y:
-        margin = (high / low) ** 0.05
-        return low / margin, high * margin
-    return theme.rounded(low, high)
+        return theme.rounded_log(min(values), max(values)) if values else (1.0, 10.0)
+    return theme.rounded(min(values), max(values)) if values else (0.0, 1.0)
+
+
+def _reached(dot: Dot, axes: Axes) -> list[float]:
+    """Return the ends of an interval to which an axis extends."""
+    low, high = _interval(dot.y, dot.ci95, axes)
+    return [high] if axes.log_y and dot.ci95 and dot.ci95 >= dot.y else [low, high]
 
 
 def _interval(y: float, half: float | None, axes: Axes) -> tuple[float, float]:
@@ -246,9 +264,10 @@ def _panel(
 ) -> Any:
     import altair as alt
 
+    axes = replace(axes, x=panel.x or axes.x)
     if panel.domain is not None:
         axes = replace(axes, domain=panel.domain)
-    elif panel.y or (axes.domain is None and not axes.log_y):
+    elif panel.y or axes.domain is None:
         axes = replace(axes, domain=_ends([panel], axes))
     rows: list[dict[str, Any]] = []
     for row in curve_rows([panel]):
@@ -256,11 +275,11 @@ def _panel(
         rows.append({**row, "sign": row["curve"], "low": low, "high": high})
     columns = ["sign", "look", "x", "y", "low", "high", "n"]
     colour = legend.colour()
-    base = alt.Chart(theme.inline(rows, columns))
+    base = alt.Chart(legend.inline(rows, columns))
     y_scale = _y_scale(axes)
     x = alt.X("x:Q", title=axes.x, scale=_x_scale(axes), axis=_x_axis(axes))
-    title = panel.y or (axes.y if leftmost else None)
-    y = alt.Y("y:Q", title=title, scale=y_scale)
+    title = theme.broken_title(panel.y or (axes.y if leftmost else ""), axes.height) or None
+    y = alt.Y("y:Q", title=title, scale=y_scale, axis=_y_axis(axes))
     tips = [
         alt.Tooltip("sign:N", title="curve"),
         alt.Tooltip("x:Q", title=axes.x),
@@ -284,6 +303,10 @@ def _panel(
         )
         for end in ("low", "high")
     ]
+    points = base.transform_filter(alt.datum.look == "points")
+    pale = points.mark_rule(strokeWidth=1, opacity=0.35, clip=True).encode(
+        y=alt.Y("low:Q", scale=y_scale), y2="high:Q", **common
+    )
     marks = measured.mark_point(size=34, filled=True, opacity=1, clip=True).encode(y=y, **common)
     looks = {row["look"] for row in rows}
     apart = [
@@ -293,9 +316,13 @@ def _panel(
         for look, (shape, size) in _MARKS.items()
         if look in looks
     ]
-    layers = [*_below(panel, axes, y_scale), line, bars, *caps, marks, *apart, legend.layer()]
+    below = [*_below(panel, axes, y_scale), *([pale] if "points" in looks else [])]
+    layers = [*below, line, bars, *caps, marks, *apart, legend.layer()]
     if not axes.log_y and axes.domain is not None and axes.domain[0] > 0.0:
         layers.append(theme.broken(axes.height))
+    if axes.none is not None and axes.ticks:
+        between = math.sqrt(axes.none * axes.ticks[0])
+        layers.append(theme.broken(axes.height, across="x", at=(between, _x_scale(axes))))
     return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
 
 
@@ -323,10 +350,17 @@ def _below(panel: CurvePanel, axes: Axes, y_scale: Any) -> list[Any]:
 def _y_scale(axes: Axes) -> Any:
     import altair as alt
 
-    if axes.domain:
-        kind = "log" if axes.log_y else "linear"
-        return alt.Scale(type=kind, domain=list(axes.domain), nice=False)
-    return alt.Scale(type="log", nice=True) if axes.log_y else alt.Scale(zero=False, nice=True)
+    assert axes.domain is not None
+    kind = "log" if axes.log_y else "linear"
+    return alt.Scale(type=kind, domain=list(axes.domain), nice=False)
+
+
+def _y_axis(axes: Axes) -> Any:
+    import altair as alt
+
+    if not axes.log_y or axes.domain is None:
+        return alt.Undefined
+    return alt.Axis(values=theme.ticks_log(*axes.domain), format=theme.NUMBER)
 
 
 def _x_scale(axes: Axes) -> Any:

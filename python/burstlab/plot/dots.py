@@ -117,11 +117,11 @@ def dot_chart(points: Sequence[NamedPoint], axes: DotAxes) -> Any:
     names = list(dict.fromkeys(one.name for one in points))
     panels = list(dict.fromkeys(one.panel for one in points))
     series = [name for name in axes.colours if any(one.series == name for one in points)]
+    measured = [name for name in axes.colours if name != PUBLISHED]
+    shapes = {name: theme.FULL[i % len(theme.FULL)] for i, name in enumerate(measured)}
+    shapes[PUBLISHED] = theme.PUBLISHED
     legend = theme.Legend(
-        [
-            theme.Sign(name, axes.colours[name], theme.PUBLISHED if name == PUBLISHED else "circle")
-            for name in series
-        ]
+        [theme.Sign(name, axes.colours[name], shapes[name]) for name in series], symbolSize=300
     )
     drawn: list[Any] = []
     for panel in panels:
@@ -157,41 +157,51 @@ def _panel(
     ]
     columns = ["name", "sign", "value", "low", "high", "n"]
     axis = alt.Axis(labels=named, ticks=named, labelLimit=300, grid=True)
-    base = alt.Chart(theme.inline(rows, columns)).encode(
+    base = alt.Chart(legend.inline(rows, columns)).encode(
         y=alt.Y("name:N", title=None, sort=list(names), axis=axis),
         color=legend.colour(),
         tooltip=[alt.Tooltip(f"{column}:N") for column in columns],
     )
-    ends = [row["low"] for row in rows], [row["high"] for row in rows]
-    ruled = [] if axes.rule is None else [axes.rule]
-    first, last = theme.rounded(min([*ends[0], *ruled]), max([*ends[1], *ruled]))
-    first = 0.0 if axes.from_zero else first
-    scale = alt.Scale(domain=[first, last], nice=False)
-    if axes.log:
-        scale = alt.Scale(type="log", nice=False, padding=12)
+    first, scale, numbers = _scale(rows, axes)
 
     def at(field: str) -> Any:
-        numbers = alt.Axis(format=theme.NUMBER, tickCount=5)
         return alt.X(f"{field}:Q", title=panel, scale=scale, axis=numbers)
 
     printed = base.transform_filter(alt.datum.sign == PUBLISHED)
     full = base.transform_filter(alt.datum.sign != PUBLISHED)
+    step = 28
+    if len(set(legend.names) - {PUBLISHED}) > 1:
+        # One below the other, or an interval hides the marks of the other series.
+        step = max(step, 11 * len(legend.names))
+        printed, full = (one.encode(yOffset=legend.lane()) for one in (printed, full))
     layers = [
+        *theme.ruled(axes.rule, scale),
         printed.mark_point(size=260, filled=True, opacity=1, strokeWidth=0).encode(
             x=at("value"), shape=legend.shape()
         ),
         full.mark_rule(strokeWidth=2, clip=True).encode(x=at("low"), x2="high:Q"),
-        full.mark_point(size=50, filled=True, opacity=1, strokeWidth=0).encode(
+        full.mark_point(size=390, filled=True, opacity=1, strokeWidth=0).encode(
             x=at("value"), shape=legend.shape()
         ),
         legend.layer(),
     ]
-    if axes.rule is not None:
-        rule = alt.Chart(theme.inline([{"x": axes.rule}], ["x"])).mark_rule(
-            color=theme.MUTED, strokeWidth=1
-        )
-        layers.insert(0, rule.encode(x=alt.X("x:Q", scale=scale)))
-    height = 28 * len(names)
-    if first > 0.0 and not axes.log:
+    height = step * len(names)
+    if first > 0.0:
         layers.append(theme.broken(height, across="x"))
     return alt.layer(*layers).properties(width=axes.width, height=height)
+
+
+def _scale(rows: Sequence[Mapping[str, Any]], axes: DotAxes) -> tuple[float, Any, Any]:
+    """Return the scale of values and its axis, and where a linear one begins."""
+    import altair as alt
+
+    every = [row[end] for row in rows for end in ("value", "low", "high")]
+    every += [] if axes.rule is None else [axes.rule]
+    if axes.log:
+        low, high = theme.rounded_log(min(one for one in every if one > 0.0), max(every))
+        scale = alt.Scale(type="log", domain=[low, high], nice=False)
+        return 0.0, scale, alt.Axis(format=theme.NUMBER, values=theme.ticks_log(low, high))
+    low, high = theme.rounded(min(every), max(every))
+    low = 0.0 if axes.from_zero else low
+    scale = alt.Scale(domain=[low, high], nice=False)
+    return low, scale, alt.Axis(format=theme.NUMBER, tickCount=5)

@@ -60,7 +60,9 @@ def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
     ]
 
 
-def named_chart(values: Sequence[Named], title: str) -> Any:
+def named_chart(
+    values: Sequence[Named], title: str, *, rows: str = "", rule: float | None = None
+) -> Any:
     """Draw values, the first on top.
 
     Parameters
@@ -69,13 +71,17 @@ def named_chart(values: Sequence[Named], title: str) -> Any:
         The values.
     title
         Title of their axis.
+    rows
+        The varied field whose values are the names; empty if the names say it.
+    rule
+        A value to mark, such as a ratio of 1.
 
     Returns
     -------
     altair.Chart
         The figure.
     """
-    return theme.configured(named_panel(values, title))
+    return theme.configured(named_panel(values, title, rows=rows, rule=rule))
 
 
 def named_panel(
@@ -85,12 +91,14 @@ def named_panel(
     each: bool = False,
     named: bool = True,
     width: int = 460,
+    rows: str = "",
+    rule: float | None = None,
 ) -> Any:
     """Draw the same as a panel of a larger figure.
 
     Parameters
     ----------
-    values, title
+    values, title, rows, rule
         As of `named_chart`.
     each
         Whether each value has a colour of its own.
@@ -101,11 +109,11 @@ def named_panel(
     """
     import altair as alt
 
-    rows = named_rows(values)
-    base = alt.Chart(theme.inline(rows, ["name", "value", "low", "high", "n"])).encode(
+    found = named_rows(values)
+    base = alt.Chart(theme.inline(found, ["name", "value", "low", "high", "n"])).encode(
         y=alt.Y(
             "name:N",
-            title=None,
+            title=rows or None,
             sort=[one.name for one in values],
             axis=alt.Axis(labelLimit=400, labels=named, grid=True, ticks=False, labelPadding=8),
         ),
@@ -115,12 +123,14 @@ def named_panel(
             alt.Tooltip("n:Q"),
         ],
     )
-    scale = alt.Scale(zero=False, nice=True, padding=8)
+    ruled = [] if rule is None else [rule]
+    ends = [row[end] for row in found for end in ("low", "high") if math.isfinite(row[end])]
+    first, last = theme.rounded(min([*ends, *ruled]), max([*ends, *ruled]))
+    scale = alt.Scale(domain=[first, last], nice=False)
+    axis = alt.Axis(format=theme.NUMBER, tickCount=5)
 
     def at(field: str) -> Any:
-        return alt.X(
-            f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format=theme.NUMBER, tickCount=5)
-        )
+        return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
 
     if each:
         names = [one.name for one in values]
@@ -135,4 +145,8 @@ def named_panel(
         for end in ("low", "high")
     ]
     marks = base.mark_point(size=60, filled=True, opacity=1).encode(x=at("value"))
-    return alt.layer(whiskers, *caps, marks).properties(width=width, height=alt.Step(26))
+    layers = [*theme.ruled(rule, scale), whiskers, *caps, marks]
+    height = 26 * len(values)
+    if first > 0.0:
+        layers.append(theme.broken(height, across="x"))
+    return alt.layer(*layers).properties(width=width, height=height)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,8 @@ CONFIG: dict[str, Any] = {
         "titleFontWeight": "normal",
         "labelFontSize": 11,
         "titleFontSize": 12,
+        # Vega moves the first and the last label away from their ticks.
+        "labelFlush": False,
     },
     "legend": {
         "orient": "bottom",
@@ -68,7 +71,7 @@ def configured(chart: Any) -> Any:
     return chart.configure(**CONFIG)
 
 
-def broken(height: float, *, across: str = "y") -> Any:
+def broken(height: float, *, across: str = "y", at: tuple[float, Any] | None = None) -> Any:
     """Return a layer that marks an axis which does not begin at zero: two strokes across it.
 
     Parameters
@@ -78,12 +81,16 @@ def broken(height: float, *, across: str = "y") -> Any:
     across
         ``"y"`` for the vertical axis, at its lower end, ``"x"`` for the horizontal one, at its
         left end.
+    at
+        Another place on the horizontal axis, and the scale of this axis.
     """
     import altair as alt
 
     x, y = (0.0, height - 9.0) if across == "y" else (9.0, height)
     angle = 0 if across == "y" else 90
-    base = alt.Chart(inline([{"broken": 1}], ["broken"])).encode(x=alt.value(x), y=alt.value(y))
+    place = alt.value(x) if at is None else alt.X("broken:Q", scale=at[1])
+    row = {"broken": 1 if at is None else at[0]}
+    base = alt.Chart(inline([row], ["broken"])).encode(x=place, y=alt.value(y))
     gap = base.mark_point(
         shape=_GAP, filled=True, fill="white", size=64, opacity=1, strokeWidth=0, angle=angle
     )
@@ -92,6 +99,40 @@ def broken(height: float, *, across: str = "y") -> Any:
         angle=angle,
     )  # fmt: skip
     return alt.layer(gap, marks)
+
+
+def ruled(value: float | None, scale: Any) -> list[Any]:
+    """Return the layer of an upright rule at a value; none where there is no value.
+
+    Parameters
+    ----------
+    value
+        On the horizontal axis.
+    scale
+        Of this axis.
+    """
+    import altair as alt
+
+    if value is None:
+        return []
+    rule = alt.Chart(inline([{"x": value}], ["x"])).mark_rule(color=MUTED, strokeWidth=1)
+    return [rule.encode(x=alt.X("x:Q", scale=scale))]
+
+
+def broken_title(text: str, room: float, character: float = 6.0) -> str | list[str]:
+    """Break the title of an axis that is longer than the axis; "B = 32" stays in one line.
+
+    Parameters
+    ----------
+    text
+        The title.
+    room
+        Length of the axis, in points.
+    character
+        Width of a character, in points.
+    """
+    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), max(12, int(room / character)))
+    return lines if len(lines) > 1 else text
 
 
 def from_zero(low: float, high: float) -> bool:
@@ -116,6 +157,36 @@ def rounded(low: float, high: float, steps: int = 6) -> tuple[float, float]:
     step = next(power * part for part in (1.0, 2.0, 5.0, 10.0) if power * part * steps >= span)
     first, last = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
     return (first, last) if first < last else (first - step, last + step)
+
+
+def rounded_log(low: float, high: float) -> tuple[float, float]:
+    """Return ends of a logarithmic axis around values: 1, 2 or 5 times a power of ten.
+
+    Parameters
+    ----------
+    low, high
+        The ends of the values, above zero.
+    """
+    first = max(step for step in _steps_log(low) if step <= low * (1.0 + 1e-9))
+    last = min(step for step in _steps_log(high) if step >= high * (1.0 - 1e-9))
+    return (first, last) if first < last else (first / 2.0, last * 2.0)
+
+
+def ticks_log(low: float, high: float) -> list[float]:
+    """Return the labelled values of a logarithmic axis from `low` to `high`.
+
+    Over three decades they are powers of ten, below that 1, 2 and 5 times these.
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    parts = (1.0,) if high / low > 1001.0 else (1.0, 2.0, 5.0)
+    found = [float(f"{part}e{decade}") for decade in decades for part in parts]
+    return [one for one in found if low * (1.0 - 1e-9) <= one <= high * (1.0 + 1e-9)]
+
+
+def _steps_log(value: float) -> list[float]:
+    decade = math.floor(math.log10(value))
+    steps = [float(f"{part}e{one}") for one in (decade, decade + 1) for part in (1, 2, 5)]
+    return [float(f"5e{decade - 1}"), *steps]
 
 
 def strokes(**more: Any) -> Any:
@@ -185,6 +256,7 @@ def _thin(*spans: tuple[float, float]) -> str:
 
 #: A full mark, and a hollow one: its inner edge runs in the opposite direction.
 _DISC = "M0.4,0A0.4,0.4,0,1,1,-0.4,0A0.4,0.4,0,1,1,0.4,0Z"
+_RING = _DISC + "M0.24,0A0.24,0.24,0,1,0,-0.24,0A0.24,0.24,0,1,0,0.24,0Z"
 _DIAMOND = "M0,-0.72L0.72,0L0,0.72L-0.72,0ZM0,-0.48L-0.48,0L0,0.48L0.48,0Z"
 
 #: Two strokes across an axis, and the gap between them.
@@ -196,6 +268,17 @@ _LEVEL = "M-1,-0.14L1,-0.14L1,0.14L-1,0.14Z"
 
 #: The same, of a published place with a value of ours.
 _UPRIGHT = "M-0.14,-1L0.14,-1L0.14,1L-0.14,1Z"
+
+#: Full marks of series that stand side by side, which differ without their colours too.
+FULL = (
+    _DISC,
+    "M-0.36,-0.36L0.36,-0.36L0.36,0.36L-0.36,0.36Z",
+    "M0,-0.5L0.46,0.34L-0.46,0.34Z",
+    "M0,-0.5L0.5,0L0,0.5L-0.5,0Z",
+)
+
+#: A run of the second series, where runs are drawn one by one.
+RING = _RING
 
 #: The one mark of a published value, hollow, and the marks where one of its two places is ours.
 PUBLISHED = _DIAMOND
@@ -216,6 +299,8 @@ LINES = {
     "placed": (_LEVEL, [2, 3]),
     "placed-x": (_UPRIGHT, [2, 3]),
     "runs": (_DISC, [1, 0]),
+    "runs-open": (_RING, [1, 0]),
+    "points": (_DISC, [1, 0]),
 }
 
 
@@ -226,30 +311,46 @@ class Legend:
     ----------
     signs
         The marks and lines, in order.
+    title
+        The varied field whose values are their names; empty if the names say it.
     more
         Properties of the legend, as Vega-Lite calls them.
     """
 
-    def __init__(self, signs: Sequence[Sign], **more: Any) -> None:
+    def __init__(self, signs: Sequence[Sign], title: str = "", **more: Any) -> None:
         self._more: dict[str, Any] = {"labelLimit": 300, **more}
+        self._title = title or None
         self._signs = list(signs)
-        self._names = [sign.name for sign in signs]
+        #: The names in the legend, in order.
+        self.names = [sign.name for sign in signs]
+
+    def inline(self, rows: list[dict[str, Any]], columns: list[str]) -> Any:
+        """Embed rows with a column ``sign``; a sign that the legend lacks would not be drawn."""
+        lost = {row["sign"] for row in rows} - set(self.names)
+        assert not lost, f"the legend lacks {sorted(lost)}: these would not be drawn"
+        return inline(rows, columns)
 
     def colour(self) -> Any:
         """Return the encoding of colours, by the field ``sign``."""
         import altair as alt
 
         colours = [sign.colour for sign in self._signs]
-        scale = alt.Scale(domain=self._names, range=colours)
+        scale = alt.Scale(domain=self.names, range=colours)
         legend = alt.Legend(symbolOpacity=1, symbolStrokeWidth=0, **self._more)
-        return alt.Color("sign:N", title=None, scale=scale, legend=legend)
+        return alt.Color("sign:N", title=self._title, scale=scale, legend=legend)
+
+    def lane(self) -> Any:
+        """Return the encoding of places below one another within a row, by the field ``sign``."""
+        import altair as alt
+
+        return alt.YOffset("sign:N", scale=alt.Scale(domain=self.names, paddingOuter=0.5))
 
     def stroke(self) -> Any:
         """Return the encoding of frames in the colour of their content."""
         import altair as alt
 
         colours = [sign.colour for sign in self._signs]
-        scale = alt.Scale(domain=self._names, range=colours)
+        scale = alt.Scale(domain=self.names, range=colours)
         return alt.Stroke("sign:N", title=None, scale=scale, legend=None)
 
     def shape(self) -> Any:
@@ -257,14 +358,14 @@ class Legend:
         import altair as alt
 
         shapes = [LINES.get(sign.shape, (sign.shape,))[0] for sign in self._signs]
-        scale = alt.Scale(domain=self._names, range=shapes)
-        return alt.Shape("sign:N", title=None, scale=scale)
+        scale = alt.Scale(domain=self.names, range=shapes)
+        return alt.Shape("sign:N", title=self._title, scale=scale)
 
     def layer(self) -> Any:
         """Return a layer that draws nothing and has the legend show everything."""
         import altair as alt
 
-        rows = [{"sign": name} for name in self._names]
+        rows = [{"sign": name} for name in self.names]
         return (
             alt.Chart(inline(rows, ["sign"]))
             .transform_filter("false")
@@ -276,7 +377,7 @@ class Legend:
         """Return a layer of one kind of line, without its places."""
         import altair as alt
 
-        sign = self._signs[self._names.index(name)]
+        sign = self._signs[self.names.index(name)]
         return (
             alt.Chart(inline(rows, columns))
             .transform_calculate(sign=f"'{name}'")
@@ -288,7 +389,7 @@ class Legend:
         """Return a layer of one kind of rule, without its places."""
         import altair as alt
 
-        sign = self._signs[self._names.index(name)]
+        sign = self._signs[self.names.index(name)]
         return (
             alt.Chart(inline(rows, columns))
             .transform_calculate(sign=f"'{name}'")

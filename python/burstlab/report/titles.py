@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab import _core
@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from burstlab.reproduce.engine import Options, TargetReport
 
 
-def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> dict[str, Any]:
+def titled(
+    spec: Mapping[str, Any],
+    report: TargetReport,
+    options: Options,
+    rows: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
     """Return a chart's specification with a title of its own.
 
     Parameters
@@ -24,13 +29,16 @@ def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> d
         The target.
     options
         How.
+    rows
+        The numbers behind the chart: where they have intervals, the title says what the bars are.
     """
     plan, about = report.paper.plans[report.target], report.paper.about
     own = spec.get("title") or ""
     lines = [
         f"{place(report.target, plan)} of {about['authors']}, {about['venue'].split(', DOI')[0]}",
         f"burstlab {_core.__version__} reproduce {report.name} --{options.effort}"
-        + ("" if report.seed is None else f", seed {report.seed}"),
+        + ("" if report.seed is None else f", seed {report.seed}")
+        + ("; bars are 95 % intervals" if any(map(_has_interval, rows)) else ""),
         *([own if isinstance(own, str) else own.get("text", "")] if own else []),
     ]
     title = {
@@ -42,6 +50,11 @@ def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> d
         "offset": 14,
     }
     return {**spec, "title": title}
+
+
+def _has_interval(row: Mapping[str, Any]) -> bool:
+    """Whether a number has an interval: half of it, or its ends."""
+    return bool(row.get("ci95")) or row.get("low") != row.get("high")
 
 
 def place(target: str, plan: Mapping[str, Any]) -> str:

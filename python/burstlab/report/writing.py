@@ -221,9 +221,10 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
     findings, key = report.findings, report.paper.key
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
-        spec = titles.titled(specification(chart), report, options)
+        rows = findings.data.get(name, ())
+        spec = titles.titled(specification(chart), report, options, rows)
         drawn = Chart.of(f"{key}-{name}", spec)
-        paths = save(spec, findings.data.get(name, ()), aside / name, column=options.column)
+        paths = save(spec, rows, aside / name, column=options.column)
         charts.append(
             {
                 "id": drawn.id,
@@ -233,9 +234,9 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
                 "files": [f"{key}/{path.name}" for path in paths],
             }
         )
-    rows = [row.to_json() for row in findings.rows]
-    if rows:
-        write_csv(rows, aside / f"{report.target}-values.csv")
+    values = [row.to_json() for row in findings.rows]
+    if values:
+        write_csv(values, aside / f"{report.target}-values.csv")
     common = {"burstlab": _core.__version__, "effort": options.effort}
     return {
         "format": FORMAT,
@@ -246,7 +247,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
         "charts": charts,
         "files": sorted(f"{key}/{path.name}" for path in aside.iterdir()),
         FIELD: {f"{key}/{path.name}": sum_of(path) for path in sorted(aside.iterdir())},
-        "rows": rows,
+        "rows": values,
         "notes": list(findings.notes),
         "claims": [
             {

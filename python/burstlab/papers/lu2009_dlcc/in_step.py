@@ -11,10 +11,10 @@ from burstlab.analytic import lu_hunter
 from burstlab.papers.lu2009_dlcc.link import (
     RTT,
     Link,
+    around,
     at_shares,
     corners,
     curves,
-    decades,
     dots,
     ends,
     missed,
@@ -66,7 +66,7 @@ def fig2(context: Context) -> Findings:
     findings.draw(
         "fig2",
         panels,
-        Axes(RTT, "loss rate P_L", ticks=ticks, log_y=True, domain=decades(kept, rate)),
+        Axes(RTT, "loss rate P_L", ticks=ticks, log_y=True, domain=around(kept, rate)),
     )
     milliseconds = 1e3 * link.packet / link.capacity
     each = [

@@ -99,7 +99,7 @@ def corners(values: Grid) -> Grid:
     return values[np.ix_([0, -1], [0, -1])]
 
 
-def decades(*values: ArrayLike) -> tuple[float, float]:
-    """Return whole decades around values, for panels to be compared."""
+def around(*values: ArrayLike) -> tuple[float, float]:
+    """Return round ends of a logarithmic axis around values, for panels to be compared."""
     low, high = min(np.min(v) for v in values), max(np.max(v) for v in values)
-    return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))
+    return theme.rounded_log(float(low), float(high))

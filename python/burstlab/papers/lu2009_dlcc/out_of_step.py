@@ -12,10 +12,10 @@ from burstlab.papers.lu2009_dlcc.link import (
     RTT,
     Grid,
     Link,
+    around,
     at_shares,
     corners,
     curves,
-    decades,
     dots,
     ends,
     missed,
@@ -63,7 +63,7 @@ def fig3(context: Context) -> Findings:
         CurvePanel("over that length, as printed", curves(link, held_printed)),
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
-    axes = Axes(RTT, "loss rate", ticks=ticks, log_y=True, domain=decades(rate, kept, printed))
+    axes = Axes(RTT, "loss rate", ticks=ticks, log_y=True, domain=around(rate, kept, printed))
     findings.draw("fig3", panels, axes)
     return findings
 
@@ -105,7 +105,7 @@ def fig4(context: Context) -> Findings:
         CurvePanel("V.F.1 as printed", [*curves(link, printed), *with_dlcc]),
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
-    axes = Axes(RTT, "packets lost", ticks=ticks, log_y=True, domain=decades(kept, printed))
+    axes = Axes(RTT, "packets lost", ticks=ticks, log_y=True, domain=around(kept, printed))
     findings.draw("fig4", panels, axes)
     return findings
 
@@ -161,7 +161,7 @@ def fig7(context: Context) -> Findings:
         log_x=True,
         log_y=True,
         ticks=list(flows),
-        domain=decades(lost, kept, printed),
+        domain=around(lost, kept, printed),
         columns=3,
         width=290,
     )

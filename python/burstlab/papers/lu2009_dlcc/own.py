@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from burstlab.papers.lu2009_dlcc.link import COLOURS
 from burstlab.papers.lu2009_dlcc.slots import (
@@ -78,9 +79,11 @@ def readings(context: Context) -> Findings:
     findings.notes.append(f"The largest gain over neither is at {largest[0]}, {largest[1]}.")
     _spreads(findings, of_dlcc, loss)
     for group in dict.fromkeys(one[0] for one in gains):
-        values = [(label, gain) for where, label, gain in gains if where == group]
+        shown = context.plan["shown"]
+        values = [(shown.get(label, label), gain) for at, label, gain in gains if at == group]
         name = f"{context.target}-{group.replace(' ', '-')}"
-        _named(findings, name, f"goodput over that of neither, 2T = {group}", values)
+        title = f"goodput of DLCC over the goodput without any control, 2T = {group}"
+        _named(findings, name, title, values, rule=1.0)
     return findings
 
 
@@ -137,7 +140,8 @@ def length(context: Context) -> Findings:
     values = [(corner.label, corner.ratio("DLCC", "neither", goodput)) for corner in found]
     for label, ratio in values:
         findings.rows.append(context.row(f"{label}: goodput, DLCC over neither", ratio))
-    _named(findings, context.target, "goodput of DLCC over that of neither", values)
+    title = "goodput of DLCC over the goodput without any control"
+    _named(findings, context.target, title, values, rows="round trip 2T", rule=1.0)
     return findings
 
 
@@ -165,10 +169,14 @@ def _over(corner: Corner, other: Corner, series: str, metric: Metric) -> Estimat
 
 
 def _named(
-    findings: Findings, name: str, title: str, values: Sequence[tuple[str, Estimate]]
+    findings: Findings,
+    name: str,
+    title: str,
+    values: Sequence[tuple[str, Estimate]],
+    **more: Any,
 ) -> None:
     drawn = list(_all(values))
-    findings.charts[name] = named_chart(drawn, title)
+    findings.charts[name] = named_chart(drawn, title, **more)
     findings.data[name] = named_rows(drawn)
 
 

@@ -175,7 +175,8 @@ def _extra(context: Context, x: str) -> Findings:
             context.tell(findings, label, 10.0**value)
             frozen.append(max(corner.values(name, _frozen)))
         colour = COLOURS[list(found[0].samples).index(name)]
-        curves.append(Curve(f"{name}, a run", colour, _runs(found, name, len(curves)), "runs"))
+        look = "runs-open" if curves else "runs"
+        curves.append(Curve(f"{name}, a run", colour, _runs(found, name, len(curves)), look))
     measures["largest share of time frozen"] = max(frozen)
     added = [
         [a - b for a, b in zip(_decades(c, "DLCC"), _decades(c, "no OPS ACKs"), strict=True)]
@@ -261,13 +262,18 @@ def _axes(context: Context, x: str, y: str) -> Axes:
 
 
 def _runs(found: Sequence[Corner], name: str, place: int) -> list[Dot]:
-    """Return a point for each run, the second series a little to the right of the first."""
-    aside = (found[-1].x - found[0].x) / 60.0
-    return [
-        Dot(corner.x + (place - 0.5) * aside, max(value, 1e-3))
-        for corner in found
-        for value in corner.values(name, buffered)
-    ]
+    """Return a point for each run, the second series to the right of the first.
+
+    The runs of a corner stand side by side, in their order, so that none hides another.
+    """
+    width = (found[-1].x - found[0].x) / 40.0
+    dots: list[Dot] = []
+    for corner in found:
+        values = corner.values(name, buffered)
+        for number, value in enumerate(values):
+            aside = place - 1.0 + (number + 0.5) / len(values)
+            dots.append(Dot(corner.x + aside * width, max(value, 1e-3)))
+    return dots
 
 
 def dot(x: float, value: Estimate) -> Dot:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
-    TICKS,
     Placed,
     away,
     curve,
@@ -53,17 +56,24 @@ def knee(context: Context) -> Findings:
             at = knees[axis, name] = knee_of(placed, name, falls, counted)
             context.tell(findings, f"knee, {axis}: {name}", at)
         curves = [
-            curve(name, COLOURS[list(over_own | at_random).index(name)], _dots(placed, name))
+            curve(
+                plan["drawn"]["shown"].get(name, name),
+                COLOURS[list(over_own | at_random).index(name)],
+                _dots(plan, placed, name),
+            )
             for name, placed in kinds.items()
         ]
         if axis == _PAPER:
             curves += _printed(context, loaded[0])
-        panels.append(CurvePanel(f"loss {axis}" if axis == _PAPER else axis, curves))
+        counted_as = f"loss {axis}" if axis == _PAPER else f"share of {axis}"
+        panels.append(CurvePanel(f"Over the {counted_as}", curves, x=counted_as))
     _compare(context, findings, knees)
     for corners in (loaded, senders, bare):
         _tell(context, findings, corners)
-    none = context.plan["nothing"]
-    axes = Axes("loss", _MBPS, log_x=True, ticks=TICKS, none=none, shared_y=True, width=400)
+    axes = Axes(
+        "", _MBPS, log_x=True, ticks=plan["drawn"]["ticks"], none=plan["drawn"]["none"],
+        shared_y=True, width=400, legend="losses of the core",
+    )  # fmt: skip
     findings.draw(context.target, panels, axes)
     return findings
 
@@ -91,8 +101,11 @@ def _printed(context: Context, first: Corner) -> list[Curve]:
     return [Curve("published: the fall begins", theme.INK, [Dot(at, left)], "placed-x")]
 
 
-def _dots(placed: list[Placed], name: str) -> list[Dot]:
-    return dots(placed, name, throughput)
+def _dots(plan: Mapping[str, Any], placed: list[Placed], name: str) -> list[Dot]:
+    """Return the throughputs, with no loss at its place in the picture."""
+    nothing, none = plan["nothing"], plan["drawn"]["none"]
+    found = dots(placed, name, throughput)
+    return [replace(dot, x=none) if dot.x <= nothing else dot for dot in found]
 
 
 def _tell(context: Context, findings: Findings, corners: list[Corner]) -> None:

@@ -70,16 +70,17 @@ def _draw(context: Context, findings: Findings, rows: Rows, core: Rows) -> None:
     at_half = Curve("published", theme.INK, [Dot(0.01, half)], "published")
     left = 1.0 - context.plan["falls"]
     at_fall = Curve("published: the fall begins", theme.INK, [Dot(fall, left)], "placed-x")
-    for title, placed, number, printed in (
-        ("throughput over the loss in the cell, p = 0", over_q, throughput, [at_half]),
-        ("round trip over the loss in the cell, p = 0", over_q, round_trip, []),
-        ("throughput over the loss in the core, q = 0", over_p, throughput, [at_fall]),
+    cell, core_loss = "loss in the cell, q (p = 0)", "loss in the core, p (q = 0)"
+    for title, x, placed, number, printed in (
+        ("Throughput over the loss in the cell", cell, over_q, throughput, [at_half]),
+        ("Round trip over the loss in the cell", cell, over_q, round_trip, []),
+        ("Throughput over the loss in the core", core_loss, over_p, throughput, [at_fall]),
     ):
         curves = [_relative(names, name, at, number) for name, at in placed.items()]
-        panels.append(CurvePanel(title, [*curves, *printed]))
+        panels.append(CurvePanel(title, [*curves, *printed], x=x))
     axes = Axes(
-        "loss",
-        "over that without loss",
+        "",
+        "over the value without loss",
         log_x=True,
         ticks=TICKS,
         none=context.plan["nothing"],

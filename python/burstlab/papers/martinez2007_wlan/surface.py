@@ -269,12 +269,16 @@ def _cuts(
     over_p: list[Curve] = []
     for i, q in enumerate(shown):
         placed = over_measured(list(surface[q].values()), _TCP, optical_loss, nothing["optical"])
-        over_p.append(curve(f"q = {q}", COLOURS[i], dots(placed, _TCP, number)))
+        over_p.append(
+            curve(f"wireless loss q = {float(q):g}", COLOURS[i], dots(placed, _TCP, number))
+        )
     over_q: list[Curve] = []
     for i, p in enumerate(plan["optical"], start=len(shown)):
         column = [row[p] for row in surface.values()]
         placed = over_label(list(surface), column, nothing["wireless"])
-        over_q.append(curve(f"p = {p}", COLOURS[i], dots(placed, _TCP, number)))
+        over_q.append(
+            curve(f"optical loss p = {float(p):g}", COLOURS[i], dots(placed, _TCP, number))
+        )
     if number is throughput:
         top = surface["0"]["0"].mean(_TCP, throughput).mean
         half, at = context.paper.published.get(("fig2", _HALF)), context.published(_KNEE)
@@ -286,10 +290,10 @@ def _cuts(
             dots_of_half = [Dot(0.01, half * top)]
             over_q.append(Curve("published: half is left", theme.INK, dots_of_half, "published"))
     panels = [
-        CurvePanel(f"over the {_OPTICAL}", over_p),
-        CurvePanel(f"over the {_WIRELESS}", over_q),
+        CurvePanel(f"Over the {_OPTICAL}", over_p, x=f"{_OPTICAL}, p"),
+        CurvePanel(f"Over the {_WIRELESS}", over_q, x=f"{_WIRELESS}, q"),
     ]
-    axes = Axes("loss", title, log_x=True, ticks=TICKS, none=nothing["optical"], shared_y=True)
+    axes = Axes("", title, log_x=True, ticks=TICKS, none=nothing["optical"], shared_y=True)
     findings.draw(context.target, panels, axes)
 
 

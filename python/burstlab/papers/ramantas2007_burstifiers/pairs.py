@@ -9,7 +9,7 @@ import numpy as np
 
 from burstlab.papers.ramantas2007_burstifiers.observe import Corner, Seen, observe, pair_name
 from burstlab.papers.ramantas2007_burstifiers.shown import Corners, throughput
-from burstlab.plot import Curve, CurvePanel, Dot, curve_rows, theme
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, on_one_scale, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate, mean_ci95, paired_ratio
 
@@ -141,47 +141,8 @@ def _near_print(
 
 
 def _draw(context: Context, findings: Findings, found: Sequence[_Pair]) -> None:
-    import altair as alt
-
-    legend = theme.Legend(
-        [
-            theme.Sign("a pair", theme.FIRST, "circle"),
-            theme.Sign("published, of unknown pairs", theme.SERIES[1], "diamond"),
-        ]
-    )
-    panels, drawn = _panels(context, found), []
-    scale = alt.Scale(domain=[0.4, 1.8], nice=False, clamp=True)
-    for panel in panels:
-        rows = [
-            {
-                "x": dot.x,
-                "y": dot.y,
-                "low": dot.y - (dot.ci95 or 0.0),
-                "high": dot.y + (dot.ci95 or 0.0),
-                "sign": curve.label,
-            }
-            for curve in panel.curves
-            for dot in curve.dots
-        ]
-        base = alt.Chart(theme.inline(rows, ["x", "y", "low", "high", "sign"])).encode(
-            x=alt.X("x:Q", title="bursts of the pair lost with 1 ms (%)"), color=legend.colour()
-        )
-        title = f"average throughput, {_BEST} over it"
-        y = alt.Y("y:Q", title=title if panel is panels[0] else None, scale=scale)
-        layers = [
-            base.mark_rule(strokeWidth=1, opacity=0.35).encode(
-                y=alt.Y("low:Q", scale=scale), y2="high:Q"
-            ),
-            base.mark_point(size=60, filled=True, opacity=1, strokeWidth=0).encode(
-                y=y, shape=legend.shape()
-            ),
-            legend.layer(),
-        ]
-        drawn.append(alt.layer(*layers).properties(width=420, height=280, title=panel.title))
-    findings.charts[context.target] = theme.configured(
-        alt.hconcat(*drawn, spacing=22).resolve_scale(color="shared", shape="shared")
-    )
-    findings.data[context.target] = curve_rows(panels)
+    axes = Axes("bursts of the pair lost with 1 ms (%)", "", rule=1.0)
+    findings.draw(context.target, on_one_scale(_panels(context, found), axes), axes)
 
 
 def _panels(context: Context, found: Sequence[_Pair]) -> list[CurvePanel]:
@@ -189,22 +150,28 @@ def _panels(context: Context, found: Sequence[_Pair]) -> list[CurvePanel]:
     printed = context.plan["printed"]
     best = max(printed[timer] for timer in _TIMERS)
     panels: list[CurvePanel] = []
-    for title, gains, below in (
-        ("Over 1 ms", [one.over_first for one in found], printed["1 ms"]),
-        ("Over the best single timer of the pair", [one.over_best for one in found], best),
+    for title, below, gains, per in (
+        ("Over 1 ms", "1 ms", [one.over_first for one in found], printed["1 ms"]),
+        (
+            "Over the best single timer of the pair",
+            "best timer",
+            [one.over_best for one in found],
+            best,
+        ),
     ):
         dots = [
             Dot(100 * one.loss, gain.mean, gain.ci95, gain.n)
             for one, gain in zip(found, gains, strict=True)
         ]
-        mark = Dot(context.plan["printed_loss_percent"], printed[_BEST] / below)
+        mark = Dot(context.plan["printed_loss_percent"], printed[_BEST] / per)
         panels.append(
             CurvePanel(
                 title,
                 [
-                    Curve("a pair", theme.FIRST, dots),
+                    Curve("a pair", theme.FIRST, dots, "points"),
                     Curve("published, pair and loss unknown", theme.INK, [mark], "placed"),
                 ],
+                y=f"throughput, {_BEST} over {below}",
             )
         )
     return panels

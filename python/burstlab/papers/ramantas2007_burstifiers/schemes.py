@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from burstlab.papers.ramantas2007_burstifiers.fairness import (
+    AGGREGATED,
+    INDEX,
+    tell_fairness,
+)
 from burstlab.papers.ramantas2007_burstifiers.observe import (
     Corner,
     Seen,
@@ -59,6 +65,7 @@ def table1(context: Context) -> Findings:
     measures["burst loss ratio: B = 32, C = 100 over 1 ms"] = corners[_BEST][0].over(
         corners["1 ms"][0], loss
     )
+    tell_fairness(context, corners, findings)
     _draw_table(context, corners, findings)
     note_steadiness(corners, findings)
     return findings
@@ -90,19 +97,33 @@ def _draw_table(context: Context, corners: Corners, findings: Findings) -> None:
     points: list[NamedPoint] = []
     for statistic, panel in (
         ("average (Mb/s)", "average throughput of a flow (Mb/s)"),
-        ("variance", "variance ((Mb/s)²)"),
+        ("variance", "variance over flows ((Mb/s)²)"),
     ):
         for name in corners:
             printed = context.published(f"all pairs, {statistic}: {name}")
             if printed is not None:
                 points.append(NamedPoint(panel, name, PUBLISHED, printed))
             for shown in GROUPS.values():
-                measure = findings.measures[f"{shown}, {statistic}: {name}"]
-                assert isinstance(measure, Estimate)
-                points.append(point(panel, name, shown, measure))
-    colours = dict(zip([PUBLISHED, *GROUPS.values()], [theme.INK, *theme.SERIES[1:3]], strict=True))
-    findings.charts[context.target] = dot_chart(points, DotAxes(colours))
+                points.append(_point(findings, panel, name, shown, statistic))
+    panel = f"{INDEX} (published: of average, variance)"
+    each = "flows of each pair, mean"
+    for name in corners:
+        of_print = findings.measures.get(f"print, {INDEX}: {name}")
+        if isinstance(of_print, float):
+            points.append(NamedPoint(panel, name, PUBLISHED, of_print))
+        for shown in GROUPS.values():
+            points.append(_point(findings, panel, name, shown, INDEX))
+        points.append(replace(_point(findings, panel, name, AGGREGATED, INDEX), series=each))
+    series = [PUBLISHED, *GROUPS.values(), each]
+    colours = dict(zip(series, [theme.INK, *theme.SERIES[1:3], theme.SERIES[0]], strict=True))
+    findings.charts[context.target] = dot_chart(points, DotAxes(colours, width=270))
     findings.data[context.target] = dot_rows(points)
+
+
+def _point(findings: Findings, panel: str, name: str, shown: str, what: str) -> NamedPoint:
+    measure = findings.measures[f"{shown}, {what}: {name}"]
+    assert isinstance(measure, Estimate)
+    return point(panel, name, shown, measure)
 
 
 def readings(context: Context) -> Findings:

@@ -161,7 +161,7 @@ def fig4(context: Context) -> Findings:
         last = panels.pop()
         marks = _printed_ratio(context, findings)
         panels.append(CurvePanel(last.title, [*last.curves, *marks]))
-    axes = Axes("file size (MB)", f"{what} of a flow, mean")
+    axes = Axes("file size (MB)", f"{what} of a flow, mean", shared_y=True, legend="assembly time")
     findings.draw(context.target, panels, axes)
     return findings
 
@@ -210,7 +210,7 @@ def _printed_ratio(context: Context, findings: Findings) -> list[Curve]:
     printed = context.published("2 MB, all pairs, bursts with 1 ms over the mean of both")
     if printed is None or len(found) != 2:
         return []
-    name = f"published ratio of {printed:g}, times the mean of 5 and 10 ms"
+    name = f"published: {printed:g} times the mean of 5 and 10 ms"
     return [Curve(name, theme.INK, [Dot(2.0, printed * sum(found) / 2)], "placed")]
 
 
