@@ -790,7 +790,7 @@ class Network(_Section):
         Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us". At most
         100000 s.
     nodes : int, default 4
-        `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
+        `line`, `ring`: nodes, 2 (ring: 3) to 10000. `star`: nodes around the hub, 2 to 9999.
         `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     pods : int, default 4
         `fat-tree`: pods, an even number from 2 to 28. Each pod has `pods` / 2 nodes with hosts and
@@ -798,10 +798,10 @@ class Network(_Section):
     leaves : int, default 4
         `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
     spines : int, default 2
-        `leaf-spine`: nodes that join the leaves; leaves and spines together at most 1000. Absent:
+        `leaf-spine`: nodes that join the leaves; leaves and spines together at most 10000. Absent:
         2.
     dimensions : sequence of int, optional
-        `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
+        `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 10000
         nodes. Absent: `[4, 4]`.
     wavelengths : int, default 1
         All but `path`: data wavelengths of every fibre. Absent: 1. From 1 to 1000.

@@ -1,5 +1,7 @@
 //! Fields that a mesh needs, and fields that only a mesh has.
 
+use std::sync::Arc;
+
 use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::{Serializer, Span};
 
@@ -22,7 +24,7 @@ const BURST_TIME_MAX: Span = Span::from_secs(10);
 /// Most bursts of one load that are in flight at a time; a mesh has room for 16 million of all.
 const UNDER_WAY_MAX: f64 = 1e7;
 /// Most assembly queues of a network.
-const QUEUES_MAX: u64 = 50_000_000;
+const QUEUES_MAX: u64 = 4_000_000_000;
 
 /// The facts of the network that follow from the tables of a scenario.
 #[derive(Default)]
@@ -39,7 +41,7 @@ pub(super) struct Through {
 /// traffic begin and end.
 pub(super) fn through(
     scenario: &mut Scenario,
-    mesh: Option<&(Graph, Routes)>,
+    mesh: Option<&(Graph, Arc<Routes>)>,
 ) -> Result<Through, ScenarioError> {
     edge(&scenario.edge)?;
     let Some((graph, routes)) = mesh else {

@@ -31,18 +31,19 @@ fn needs<'a>(
 ) -> impl Iterator<Item = Need> + use<'a> {
     let signalling = &scenario.signalling;
     let sending = sending(scenario);
-    let edges = graph.edges().to_vec();
-    let ends = edges.clone().into_iter();
-    let pairs = ends.flat_map(move |from| edges.clone().into_iter().map(move |to| (from, to)));
     let detour = scenario.core.detour();
-    pairs.filter(|(from, to)| from != to).filter_map(move |(from, to)| {
-        let hops = routes.of(from, to).iter().map(|route| route.len() + detour).max()?;
+    let longest = move |to| routes.sums_to(to, detour, |hops, _| hops + 1, usize::max);
+    let pairs = graph
+        .edges()
+        .into_iter()
+        .flat_map(move |to| longest(to).into_iter().map(move |(from, hops)| (from, to, hops)));
+    pairs.map(move |(from, to, hops)| {
         let processing = signalling.processing * hops as u64;
         // At an electronic port a burst has its wavelength before its header is processed.
         let first = hops == 1 && scenario.edge.port == IngressPort::Fifo;
         let sending_all = sending * (hops as u64 - 1);
         let offset = if first { Span::ZERO } else { processing + sending_all };
-        Some(Need { from, to, hops, processing, offset: offset + signalling.switching })
+        Need { from, to, hops, processing, offset: offset + signalling.switching }
     })
 }
 
@@ -69,12 +70,11 @@ pub(super) fn offsets(
 ) -> Check {
     let signalling = &scenario.signalling;
     let guard = signalling.guard();
-    for need in needs(scenario, graph, routes) {
-        let Need { from, to, hops, processing, offset: needed } = need;
-        let offset = signalling.offset.unwrap_or(processing + guard);
-        if offset >= needed {
-            continue;
-        }
+    let offset = |need: &Need| signalling.offset.unwrap_or(need.processing + guard);
+    let late = needs(scenario, graph, routes).filter(|need| offset(need) < need.offset);
+    if let Some(need) = late.min_by_key(|need| (need.from, need.to)) {
+        let offset = offset(&need);
+        let Need { from, to, hops, offset: needed, .. } = need;
         let (field, value) = match signalling.offset {
             Some(offset) => ("signalling.offset", offset),
             None => ("signalling.guard", guard),
@@ -171,7 +171,7 @@ fn busiest(
                 Per::Node => of(from).count(),
             };
             for (from, to) in of(from) {
-                let all = routes.of(from, to);
+                let all = routes.peek(from, to);
                 for &link in all.iter().flatten() {
                     rates[link as usize] += each / (share * all.len()) as f64;
                 }

@@ -1,12 +1,14 @@
 //! `[[failures]]`: fibres and nodes that are down for a while.
 
+use std::sync::Arc;
+
 use burstlab_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::DURATION_MAX;
 use super::{NetworkKind, Scenario, ScenarioError};
-use crate::topology::Graph;
+use crate::topology::{Graph, Routes};
 
 /// A fibre or a node that goes down and comes back, in a mesh of bursts. Bursts on the fibre when
 /// it goes down are lost, and so are bursts with a reservation of it while it is down. A node that
@@ -55,12 +57,12 @@ pub struct Outage {
 /// Reads the failures of a scenario on the mesh of this graph; none may be on a path.
 pub(super) fn read(
     scenario: &Scenario,
-    graph: Option<&Graph>,
+    mesh: Option<&(Graph, Arc<Routes>)>,
 ) -> Result<Vec<Outage>, ScenarioError> {
-    if let Some(graph) = graph.filter(|_| scenario.kind() == NetworkKind::Mesh) {
+    if let Some((graph, routes)) = mesh.filter(|_| scenario.kind() == NetworkKind::Mesh) {
         let failures = scenario.failures.iter().enumerate();
         return failures
-            .map(|(index, one)| one.outage(&format!("failures[{index}]"), graph))
+            .map(|(index, one)| one.outage(&format!("failures[{index}]"), graph, routes))
             .collect();
     }
     if scenario.failures.is_empty() {
@@ -77,7 +79,7 @@ pub(super) fn read(
 }
 
 impl Failure {
-    fn outage(&self, at: &str, graph: &Graph) -> Result<Outage, ScenarioError> {
+    fn outage(&self, at: &str, graph: &Graph, routes: &Routes) -> Result<Outage, ScenarioError> {
         let at = |field: &str| format!("{at}.{field}");
         if let Some(up) = self.up.filter(|&up| up <= self.down) {
             let fix = format!("write a time after {}, or remove it", self.down);
@@ -122,6 +124,12 @@ impl Failure {
         if self.one_way && self.node.is_some() {
             let problem = "all fibres of a node go down";
             return Err(ScenarioError::new(at("one_way"), "true", problem, "remove it, or node"));
+        }
+        if let Some(after) = self.reroute.filter(|_| !routes.are_few()) {
+            let problem =
+                format!("the routes of {} nodes are too many to be found anew", graph.nodes.len());
+            let fix = "remove it, or have fewer nodes with hosts (network.edges = [...])";
+            return Err(ScenarioError::new(at("reroute"), after.to_string(), problem, fix));
         }
         Ok(Outage { links, down: self.down, up: self.up, reroute: self.reroute })
     }

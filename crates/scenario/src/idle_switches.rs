@@ -14,7 +14,7 @@ pub(super) fn warning(network: &Network, graph: &Graph, routes: &Routes) -> Opti
     let first_only = network.route_choice() == RouteChoice::First;
     let taken = if first_only { 1 } else { usize::MAX };
     for (from, to) in edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to))) {
-        for &link in routes.of(from, to).iter().take(taken).flatten() {
+        for &link in routes.peek(from, to).iter().take(taken).flatten() {
             passed[graph.link(link).to as usize] = true;
         }
     }

@@ -51,10 +51,8 @@ pub(super) fn check(
         let fix = "remove it, or use jet or jit";
         return refuse("bursts with a two-way reservation meet no contention", fix);
     }
-    let edges = graph.edges();
-    let mut pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-    let asks = |route: &Vec<u32>| route.len() > 1;
-    let none = !pairs.any(|(from, to)| from != to && routes.of(from, to).iter().any(asks));
+    let longest = |to| routes.sums_to(to, 0, |hops, _| hops + 1, usize::max);
+    let none = graph.edges().into_iter().flat_map(longest).all(|(_, hops)| hops <= 1);
     if scenario.edge.port == IngressPort::Fifo && none {
         let problem = "a burst waits for the only fibre of its route and meets no contention there";
         return refuse(problem, "remove it, or write edge.port = \"shared\"");

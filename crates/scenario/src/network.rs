@@ -57,7 +57,7 @@ pub struct Network {
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_per_km: Option<Span>,
-    /// `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
+    /// `line`, `ring`: nodes, 2 (ring: 3) to 10000. `star`: nodes around the hub, 2 to 9999.
     /// `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
@@ -68,11 +68,11 @@ pub struct Network {
     /// `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves: Option<u32>,
-    /// `leaf-spine`: nodes that join the leaves; leaves and spines together at most 1000. Absent:
+    /// `leaf-spine`: nodes that join the leaves; leaves and spines together at most 10000. Absent:
     /// 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spines: Option<u32>,
-    /// `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
+    /// `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 10000
     /// nodes. Absent: `[4, 4]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Vec<u32>>,

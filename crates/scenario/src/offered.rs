@@ -143,7 +143,7 @@ impl DemandLaw {
             found.bps += bps;
             sent[from as usize] += bps;
             received[to as usize] += bps;
-            let all = routes.of(from, to);
+            let all = routes.peek(from, to);
             let used = &all[..if first_only { all.len().min(1) } else { all.len() }];
             for link in used.iter().flatten() {
                 carried[*link as usize] += bps / used.len() as f64;

@@ -282,7 +282,8 @@ impl Ops {
         let edges = graph.edges();
         for &from in edges.iter().filter(|&&from| self.smooths(graph.name(from))) {
             for &to in edges.iter().filter(|&&to| to != from) {
-                let route = routes.of(from, to).first().into_iter().flatten();
+                let all = routes.peek(from, to);
+                let route = all.first().into_iter().flatten();
                 route.for_each(|&link| pairs[link as usize] += 1);
             }
         }

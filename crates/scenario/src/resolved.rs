@@ -81,8 +81,8 @@ pub struct Settled {
     pub lengths: Vec<Sampler>,
     /// The laws of each entry of `scenario.batches`.
     pub batches: Vec<BatchLaw>,
-    /// The mesh and its routes; absent for a path.
-    pub mesh: Option<(Graph, Routes)>,
+    /// The mesh and its routes, which all runs share; absent for a path.
+    pub mesh: Option<(Graph, Arc<Routes>)>,
     /// The outages of each entry of `scenario.failures`.
     pub failures: Vec<Outage>,
 }
@@ -113,7 +113,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         warnings.extend(control::warning(&scenario, &lengths, graph, routes));
         warnings.extend(idle_switches::warning(&scenario.network, graph, routes));
     }
-    let failures = failure::read(&scenario, mesh.as_ref().map(|(graph, _)| graph))?;
+    let failures = failure::read(&scenario, mesh.as_ref())?;
     let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     fill::fill(&mut scenario);
     if let (Some(ops), Some((graph, routes))) = (&mut scenario.ops, &mesh) {
@@ -251,11 +251,11 @@ impl Resolved {
     /// # Panics
     /// Never: a chain leads from end to end.
     #[must_use]
-    pub fn graph_and_routes(&self) -> (Graph, Routes) {
+    pub fn graph_and_routes(&self) -> (Graph, Arc<Routes>) {
         self.mesh.clone().unwrap_or_else(|| {
             let graph = super::topology::path(&self.scenario.network.delays(), 1);
             let routes = Routes::new(&graph, Metric::Hops, 1, &[]);
-            (graph, routes.expect("a chain leads from end to end"))
+            (graph, Arc::new(routes.expect("a chain leads from end to end")))
         })
     }
 

@@ -1,5 +1,7 @@
 //! Round trips that are shorter than a tick of the clock of Linux.
 
+use std::sync::Arc;
+
 use burstlab_optical::AssemblyPolicy;
 use burstlab_tcp::{Config, Variant, WindowLaw};
 use burstlab_units::{Serializer, Span};
@@ -15,18 +17,18 @@ const TICK: Span = Span::from_ms(1);
 pub(super) fn warnings(
     scenario: &Scenario,
     assembly: &EdgeAssembly,
-    mesh: Option<&(Graph, Routes)>,
+    mesh: Option<&(Graph, Arc<Routes>)>,
     (flows, ends, demands): (&[Config], &[(u32, u32)], &[Config]),
 ) -> Vec<String> {
     let delay = |ends: Option<(u32, u32)>| match mesh {
         None => scenario.network.delays().into_iter().fold(Span::ZERO, |sum, delay| sum + delay),
         Some((graph, routes)) => {
-            let edges = graph.edges();
-            let all = || edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b)));
-            let pairs = ends.map_or_else(|| all().collect(), |pair| vec![pair]);
-            let others = pairs.into_iter().filter(|(from, to)| from != to);
-            let all = others.flat_map(|(from, to)| routes.of(from, to));
-            all.map(|route| graph.least_delay(route)).min().unwrap_or_default()
+            let add = |sum, link| sum + graph.link(link).least_delay();
+            let to = |to| routes.sums_to(to, Span::ZERO, add, Span::min).into_iter();
+            let all = || graph.edges().into_iter().flat_map(to).map(|(_, delay)| delay).min();
+            let of =
+                |(from, to)| routes.of(from, to).iter().map(|one| graph.least_delay(one)).min();
+            ends.map_or_else(all, of).unwrap_or_default()
         }
     };
     let listed = (flows.iter().zip(ends).enumerate())

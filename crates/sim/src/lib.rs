@@ -2,6 +2,7 @@
 //! event queue meet.
 
 mod batches;
+mod by_number;
 mod checkpoint;
 mod measure;
 mod needs;

@@ -6,9 +6,10 @@
 
 use burstlab_units::{Bytes, Rate, Span};
 
+use crate::measure::counts_all_pairs;
 use crate::scenario::{
     Assembly, Batches, Course, Demand, DemandPattern, IngressPort, Pattern, Per, Queues,
-    Resolution, Resolved, ScenarioError,
+    Resolution, Resolved, Scenario, ScenarioError,
 };
 use crate::topology::Graph;
 use crate::world::sizes;
@@ -260,9 +261,16 @@ impl Needs {
         let scenario = &resolved.scenario;
         let (nodes, links) = (graph.nodes.len(), graph.links.len());
         let fix = "have fewer nodes, or fewer nodes with hosts (network.edges = [...])";
+        let (value, all) = (format!("{nodes} nodes"), (nodes * nodes) as f64);
+        let what = "the shortest paths between nodes";
+        self.holds("network", &value, what, (all, sizes::PATH), fix);
         let what = "what is counted for each pair of nodes";
-        let room = ((nodes * nodes) as f64, sizes::PAIR);
-        self.holds("network", &format!("{nodes} nodes"), what, room, fix);
+        let room = if counts_all_pairs(nodes) {
+            (all, sizes::PAIR)
+        } else {
+            (used_pairs(scenario, all), sizes::USED_PAIR)
+        };
+        self.holds("network", &value, what, room, fix);
         if scenario.kind().is_slotted() {
             return;
         }
@@ -424,6 +432,14 @@ fn connections(resolved: &Resolved, index: usize, hosts: f64) -> f64 {
     }
 }
 
+/// How many of all pairs of nodes bursts may travel between, back and forth.
+fn used_pairs(scenario: &Scenario, all: f64) -> f64 {
+    let Scenario { demand, bursts, batches, traffic, .. } = scenario;
+    let listed = demand.is_empty() && bursts.is_empty() && batches.is_empty();
+    let entries = (scenario.flows().len() + traffic.len()) as f64;
+    if listed { all.min(2.0 * entries) } else { all }
+}
+
 /// How long connections of an entry of `demand` come, in s.
 fn spell(resolved: &Resolved, index: usize) -> f64 {
     let demand = &resolved.scenario.demand[index];
@@ -446,7 +462,7 @@ fn share_open(resolved: &Resolved, index: usize, bytes: f64) -> f64 {
     let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
     let (mut count, mut hops, mut delay) = (0.0, 0.0, 0.0);
     for (from, to) in pairs.filter(|(from, to)| from != to).take(PAIRS_LOOKED_AT) {
-        let route = &routes.of(from, to)[0];
+        let route = &routes.peek(from, to)[0];
         count += 1.0;
         hops += route.len() as f64;
         delay += graph.least_delay(route).as_secs_f64();

@@ -1,5 +1,7 @@
 //! Checks of a network that the types alone cannot make.
 
+use std::sync::Arc;
+
 use burstlab_units::Span;
 
 use super::super::error::{Check, brief, word};
@@ -50,7 +52,7 @@ fn uses(topology: Topology, field: &str) -> bool {
 pub(in super::super) fn check(
     network: &Network,
     watch: &Interrupt,
-) -> Result<Option<(Graph, Routes)>, ScenarioError> {
+) -> Result<Option<(Graph, Arc<Routes>)>, ScenarioError> {
     used(network)?;
     lengths(network)?;
     if network.topology == Topology::Path {
@@ -58,7 +60,7 @@ pub(in super::super) fn check(
     }
     let graph = network.graph()?;
     let routes = network.routes_while(&graph, watch)?;
-    Ok(Some((graph, routes)))
+    Ok(Some((graph, Arc::new(routes))))
 }
 
 fn used(network: &Network) -> Check {

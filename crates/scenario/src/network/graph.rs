@@ -15,7 +15,7 @@ use crate::topology::{
 };
 
 /// Most nodes of a network.
-const NODES_MAX: u32 = 1000;
+const NODES_MAX: u32 = 10_000;
 /// Most pods of a fat tree, so that it has no more nodes.
 const PODS_MAX: u32 = 28;
 /// Most dimensions of a torus.

@@ -1,5 +1,7 @@
 //! Nodes, links between them, and connected parts.
 
+use std::collections::BTreeMap;
+
 use burstlab_optical::{Fibre, Fibres};
 use burstlab_units::Span;
 use schemars::JsonSchema;
@@ -119,6 +121,8 @@ pub struct Graph {
     pub links: Vec<Link>,
     /// Links that begin at each node, by rising number.
     outgoing: Vec<Vec<u32>>,
+    /// The number of each node by its name.
+    numbers: BTreeMap<String, u32>,
 }
 
 impl Graph {
@@ -137,7 +141,11 @@ impl Graph {
             assert!(alike, "link {number} has fibres that differ");
             outgoing[link.from as usize].push(number);
         }
-        Self { nodes, links, outgoing }
+        let mut numbers = BTreeMap::new();
+        for (number, node) in (0..).zip(&nodes) {
+            numbers.entry(node.name.clone()).or_insert(number);
+        }
+        Self { nodes, links, outgoing, numbers }
     }
 
     /// The graph whose fibres lie in both directions: pair `n` becomes links `2n`, as given, and
@@ -154,7 +162,7 @@ impl Graph {
     /// The number of the node called `name`.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.nodes.iter().position(|node| node.name == name).map(|index| index as u32)
+        self.numbers.get(name).copied()
     }
 
     /// The name of a node.

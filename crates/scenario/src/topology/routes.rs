@@ -1,16 +1,21 @@
-//! The routes of a graph, computed once.
+//! The routes of a graph: the next link of every node at once, routes when they are first used.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use super::graph::Graph;
-use super::shortest::{Metric, Search};
+use super::shortest::{Metric, Search, Tree};
 
 /// The links of a route in the order in which they are crossed.
 pub type Route = Vec<u32>;
 
-/// Most links that all routes of a graph may have together: they are kept in memory.
+/// The next link of a node from which no path leads on, or which is the destination.
+const NONE: u32 = u32::MAX;
+/// Most links that all routes of a graph may have together where all of them are kept.
 const STEPS_MAX: usize = 20_000_000;
 /// Most links looked at to find alternative routes: a few seconds.
 const WORK_MAX: usize = 2_000_000_000;
@@ -36,17 +41,104 @@ impl Wanted {
 ///
 /// Routes are ordered by metric, then by the order of [`Metric`], then by the number of the node at
 /// which two routes part.
+///
+/// The shortest paths to a node are a tree, which is found at once and takes 4 B a node. Routes are
+/// found when they are first used, and kept. When that is makes no difference: a route depends on
+/// the graph alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Routes {
     /// For each node its place among those with hosts.
     place: Vec<Option<usize>>,
-    hosts: usize,
-    /// For each node with hosts, for each other: the routes.
-    routes: Vec<Vec<Route>>,
-    /// For each node, the shortest path to each node with hosts.
-    paths: Vec<Option<Route>>,
-    /// For each node, for each with hosts: the links out, best first.
-    detours: Vec<Vec<u32>>,
+    /// For each link the node where it ends.
+    heads: Vec<u32>,
+    /// What routes are found from; None where all of them are there.
+    source: Option<Source>,
+    /// For each node with hosts, the routes to it.
+    ends: Vec<Destination>,
+    /// The links of all shortest paths together.
+    steps: usize,
+}
+
+/// A graph, and the routes that are wanted in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Source {
+    graph: Graph,
+    metric: Metric,
+    wanted: Wanted,
+}
+
+/// Routes, paths and detours to a node with hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Destination {
+    /// For each node the first link of its shortest path, or [`NONE`].
+    next: Vec<u32>,
+    /// Links out of each node, found when a burst is first deflected.
+    turns: OnceLock<Turns>,
+    /// For each node with hosts its routes; the list is empty until one is used.
+    routes: OnceLock<Vec<OnceLock<Box<Pair>>>>,
+}
+
+/// The routes from one node to another; a box of them takes 8 B where there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pair(Vec<Route>);
+
+/// For each node the links out, best first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Turns {
+    links: Vec<u32>,
+    /// Where the links of each node end.
+    until: Vec<u32>,
+}
+
+impl Turns {
+    fn of(tree: &Tree<'_>, nodes: usize, to: u32) -> Self {
+        let mut all = Self::default();
+        for node in 0..nodes as u32 {
+            if node != to {
+                all.links.extend(tree.turns(node));
+            }
+            all.until.push(all.links.len() as u32);
+        }
+        all
+    }
+
+    fn at(&self, node: u32) -> &[u32] {
+        let begin = node.checked_sub(1).map_or(0, |before| self.until[before as usize]);
+        &self.links[begin as usize..self.until[node as usize] as usize]
+    }
+}
+
+/// Routes as they are stored: all of them.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    place: Vec<Option<usize>>,
+    heads: Vec<u32>,
+    ends: Vec<(Vec<u32>, Turns, Vec<Vec<Route>>)>,
+}
+
+impl From<Stored> for Routes {
+    fn from(Stored { place, heads, ends }: Stored) -> Self {
+        let cell = |routes| OnceLock::from(Box::new(Pair(routes)));
+        let end = |(next, turns, routes): (_, _, Vec<Vec<Route>>)| Destination {
+            next,
+            turns: OnceLock::from(turns),
+            routes: OnceLock::from(routes.into_iter().map(cell).collect::<Vec<_>>()),
+        };
+        let ends = ends.into_iter().map(end).collect();
+        Self { place, heads, source: None, ends, steps: 0 }
+    }
+}
+
+impl From<Routes> for Stored {
+    fn from(routes: Routes) -> Self {
+        let edges = routes.edges();
+        let row = |&to: &u32| edges.iter().map(|&from| routes.of(from, to).to_vec()).collect();
+        let turns = |&to: &u32| routes.turns(to).clone();
+        let next = |to: &u32| routes.to(*to).next.clone();
+        let ends = edges.iter().map(|to| (next(to), turns(to), row(to))).collect();
+        Self { ends, place: routes.place, heads: routes.heads }
+    }
 }
 
 /// Why a graph has no routes.
@@ -113,11 +205,32 @@ impl Routes {
         explicit: &[Route],
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Self, RouteError> {
-        Self::find(graph, metric, wanted, explicit, (&[], None), goes_on)
+        let search = Search::new(graph, metric, true);
+        let count = wanted.count();
+        // A single route is found when it is first used, so that not all need room.
+        let most = if count == 1 { usize::MAX } else { STEPS_MAX / count };
+        let mut found = Self::of_none(graph, &search, most, goes_on)?;
+        let looks = found.steps.saturating_mul(graph.links.len());
+        if count > 1 && matches!(wanted, Wanted::Shortest(_)) && looks > WORK_MAX / count {
+            return Err(RouteError::TooMany);
+        }
+        let edges = found.edges();
+        for &to in &edges {
+            let next = &found.to(to).next;
+            let apart = edges.iter().find(|&&from| from != to && next[from as usize] == NONE);
+            if let Some(&from) = apart {
+                return Err(unreachable(graph, metric, from, to));
+            }
+        }
+        let source = Source { graph: graph.clone(), metric, wanted };
+        found.source = Some(source);
+        found.give(graph, wanted, explicit, &search);
+        Ok(found)
     }
 
     /// The routes without some links: by number, whether each is closed. Routes of `explicit` over
-    /// a closed link are left out. Two nodes that no path joins keep their routes in `before`.
+    /// a closed link are left out. Two nodes that no path joins keep their routes in `before`. All
+    /// routes are found at once: [`are_few`](Self::are_few) says whether memory holds them.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -130,95 +243,203 @@ impl Routes {
         closed: &[bool],
         before: &Self,
     ) -> Self {
-        let found = Self::find(graph, metric, wanted, explicit, (closed, Some(before)), &|| true);
-        found.expect("every pair has the routes that it had")
+        let search = Search::around(graph, metric, true, closed);
+        let found = Self::of_none(graph, &search, usize::MAX, &|| true);
+        let found = found.expect("nobody stops it");
+        let is_closed = |&link: &u32| closed.get(link as usize).copied().unwrap_or(false);
+        let open = explicit.iter().filter(|route| !route.iter().any(is_closed));
+        let open: Vec<Route> = open.cloned().collect();
+        found.give(graph, wanted, &open, &search);
+        let edges = found.edges();
+        for &to in &edges {
+            let tree = search.tree(to, |_| true);
+            let end = found.to(to);
+            end.turns.get_or_init(|| Turns::of(&tree, graph.nodes.len(), to));
+            for &from in &edges {
+                let apart = from != to && end.next[from as usize] == NONE;
+                found.cell(from, to).get_or_init(|| {
+                    let kept = || before.of(from, to).to_vec();
+                    let fresh = || found.find(from, to, wanted, &search, Some(&tree), Vec::new());
+                    Box::new(Pair(if apart { kept() } else { fresh() }))
+                });
+            }
+        }
+        found
     }
 
-    fn find(
+    /// The trees of shortest paths, which have so many links together at most, and no routes yet.
+    fn of_none(
         graph: &Graph,
-        metric: Metric,
-        wanted: Wanted,
-        explicit: &[Route],
-        (closed, before): (&[bool], Option<&Self>),
+        search: &Search<'_>,
+        most: usize,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Self, RouteError> {
-        let count = wanted.count();
-        assert!(count > 0, "a pair has at least one route");
+        let mut place = vec![None; graph.nodes.len()];
         let edges = graph.edges();
-        let nodes = graph.nodes.len();
-        let mut found = Self::of_none(&edges, nodes);
-        let is_closed = |&link: &u32| closed.get(link as usize).copied().unwrap_or(false);
-        for route in explicit.iter().filter(|route| !route.iter().any(is_closed)) {
-            let pair = found.pair(graph, route);
-            found.routes[pair].push(route.clone());
+        for (index, &edge) in edges.iter().enumerate() {
+            place[edge as usize] = Some(index);
         }
-        let search = Search::around(graph, metric, true, closed);
-        let mut steps = 0;
+        let heads = graph.links.iter().map(|link| link.to).collect();
+        let mut found = Self { place, heads, source: None, ends: Vec::new(), steps: 0 };
         for &to in &edges {
-            steps += found.find_paths(&search, to);
             if !goes_on() {
                 return Err(RouteError::Stopped);
             }
-            if before.is_none() && steps > STEPS_MAX / count {
+            let tree = search.tree(to, |_| true);
+            let next = (0..graph.nodes.len() as u32).map(|node| tree.next(node).unwrap_or(NONE));
+            let end = Destination { next: next.collect(), ..Destination::default() };
+            found.steps +=
+                found.sums(&end.next, 0, |steps, _| steps + 1).iter().flatten().sum::<usize>();
+            if found.steps > most {
                 return Err(RouteError::TooMany);
             }
-        }
-        let alternatives = count > 1 && matches!(wanted, Wanted::Shortest(_));
-        if alternatives
-            && before.is_none()
-            && steps.saturating_mul(graph.links.len()) > WORK_MAX / count
-        {
-            return Err(RouteError::TooMany);
-        }
-        for &to in &edges {
-            let tree = matches!(wanted, Wanted::Equal(_)).then(|| search.tree(to, |_| true));
-            for &from in edges.iter().filter(|&&from| from != to) {
-                if !goes_on() {
-                    return Err(RouteError::Stopped);
-                }
-                let path = match (found.path(from, to), before) {
-                    (Some(path), _) => path.to_vec(),
-                    (None, Some(before)) => {
-                        let pair = found.index(from) * found.hosts + found.index(to);
-                        found.routes[pair] = before.of(from, to).to_vec();
-                        continue;
-                    }
-                    (None, None) => return Err(unreachable(graph, metric, from, to)),
-                };
-                let routes = match &tree {
-                    Some(tree) => tree.equal(from, count),
-                    None if count == 1 => vec![path],
-                    None => search.routes(path, count),
-                };
-                found.fill(from, to, count, routes);
-            }
+            found.ends.push(end);
         }
         Ok(found)
     }
 
-    /// No routes yet, between nodes with hosts out of so many nodes.
-    fn of_none(edges: &[u32], nodes: usize) -> Self {
-        let mut place = vec![None; nodes];
-        for (index, &edge) in edges.iter().enumerate() {
-            place[edge as usize] = Some(index);
+    /// Enters the given routes, and those that make their pairs complete.
+    fn give(&self, graph: &Graph, wanted: Wanted, explicit: &[Route], search: &Search<'_>) {
+        let mut given: BTreeMap<(u32, u32), Vec<Route>> = BTreeMap::new();
+        for route in explicit {
+            given.entry(ends_of(graph, route)).or_default().push(route.clone());
         }
-        let hosts = edges.len();
-        Self {
-            place,
-            hosts,
-            routes: vec![Vec::new(); hosts * hosts],
-            paths: vec![None; nodes * hosts],
-            detours: vec![Vec::new(); nodes * hosts],
+        for ((from, to), given) in given {
+            let all = self.find(from, to, wanted, search, None, given);
+            self.cell(from, to).get_or_init(|| Box::new(Pair(all)));
         }
+    }
+
+    /// The routes of a pair, of which some are given already.
+    fn find(
+        &self,
+        from: u32,
+        to: u32,
+        wanted: Wanted,
+        search: &Search<'_>,
+        tree: Option<&Tree<'_>>,
+        given: Vec<Route>,
+    ) -> Vec<Route> {
+        let mut routes = given;
+        if from == to || self.to(to).next[from as usize] == NONE {
+            return routes;
+        }
+        let count = wanted.count();
+        let path = || self.walk(from, to).collect();
+        let shortest = match (wanted, tree) {
+            (Wanted::Equal(count), Some(tree)) => tree.equal(from, count),
+            (Wanted::Equal(count), None) => search.tree(to, |_| true).equal(from, count),
+            (Wanted::Shortest(1), _) => vec![path()],
+            (Wanted::Shortest(count), _) => search.routes(path(), count),
+        };
+        for route in shortest {
+            if routes.len() < count && !routes.contains(&route) {
+                routes.push(route);
+            }
+        }
+        routes
     }
 
     /// The routes from one node with hosts to another, at least one; none where the two are one.
     ///
     /// # Panics
     /// When a node has no hosts.
+    #[inline]
     #[must_use]
     pub fn of(&self, from: u32, to: u32) -> &[Route] {
-        &self.routes[self.index(from) * self.hosts + self.index(to)]
+        let cell = self.cell(from, to);
+        match cell.get() {
+            Some(pair) => &pair.0,
+            None => self.fill(from, to),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&self, from: u32, to: u32) -> &[Route] {
+        let Some(Source { graph, metric, wanted }) = &self.source else { return &[] };
+        let search = Search::new(graph, *metric, true);
+        if matches!(wanted, Wanted::Equal(_)) {
+            // The tree that tells which routes are equal is dear, and the same for all of them.
+            let tree = search.tree(to, |_| true);
+            for from in self.edges() {
+                let find = || self.find(from, to, *wanted, &search, Some(&tree), Vec::new());
+                self.cell(from, to).get_or_init(|| Box::new(Pair(find())));
+            }
+        }
+        let find = || self.find(from, to, *wanted, &search, None, Vec::new());
+        &self.cell(from, to).get_or_init(|| Box::new(Pair(find()))).0
+    }
+
+    /// As [`of`](Self::of), but routes that nothing has used yet are not kept: for those who look
+    /// at every pair.
+    ///
+    /// # Panics
+    /// As there.
+    #[must_use]
+    pub fn peek(&self, from: u32, to: u32) -> Cow<'_, [Route]> {
+        if from != to && self.is_path(from, to) {
+            return Cow::Owned(vec![self.walk(from, to).collect()]);
+        }
+        Cow::Borrowed(self.of(from, to))
+    }
+
+    /// Whether the only route of a pair is the shortest path, and not kept.
+    fn is_path(&self, from: u32, to: u32) -> bool {
+        let single =
+            self.source.as_ref().is_some_and(|source| source.wanted == Wanted::Shortest(1));
+        let row = self.to(to).routes.get();
+        single && row.is_none_or(|row| row[self.index(from)].get().is_none())
+    }
+
+    /// For each other node with hosts, a sum over the links of its routes to `to`: `worst` chooses
+    /// among several routes.
+    ///
+    /// # Panics
+    /// When `to` has no hosts.
+    pub fn sums_to<T: Copy>(
+        &self,
+        to: u32,
+        zero: T,
+        add: impl Fn(T, u32) -> T,
+        worst: impl Fn(T, T) -> T,
+    ) -> Vec<(u32, T)> {
+        let sums = self.sums(&self.to(to).next, zero, &add);
+        let others = self.edges().into_iter().filter(|&from| from != to);
+        let sum = |from: u32| {
+            let path = || sums[from as usize];
+            let of = |route: &Route| route.iter().fold(zero, |sum, &link| add(sum, link));
+            let routes = || self.of(from, to).iter().map(of).reduce(&worst);
+            let value = if self.is_path(from, to) { path() } else { routes() };
+            value.map(|value| (from, value))
+        };
+        others.filter_map(sum).collect()
+    }
+
+    /// For each node a sum over the links of its path, along a tree; None where there is none.
+    fn sums<T: Copy>(&self, next: &[u32], zero: T, add: impl Fn(T, u32) -> T) -> Vec<Option<T>> {
+        let mut sums = vec![None; next.len()];
+        let mut stack = Vec::new();
+        for node in 0..next.len() {
+            let mut here = node;
+            while sums[here].is_none() && next[here] != NONE {
+                stack.push(here);
+                here = self.heads[next[here] as usize] as usize;
+            }
+            // A path ends at the destination, which has no next link, or where another was.
+            let mut sum = sums[here].or_else(|| (!stack.is_empty()).then_some(zero));
+            while let Some(here) = stack.pop() {
+                sum = sum.map(|sum| add(sum, next[here]));
+                sums[here] = sum;
+            }
+        }
+        sums
+    }
+
+    /// Whether all routes may be kept: 20 million links at most.
+    #[must_use]
+    pub fn are_few(&self) -> bool {
+        self.steps <= STEPS_MAX
     }
 
     /// The shortest path from any node to one with hosts; None where there is none, empty where the
@@ -227,8 +448,13 @@ impl Routes {
     /// # Panics
     /// When `to` has no hosts.
     #[must_use]
-    pub fn path(&self, node: u32, to: u32) -> Option<&[u32]> {
-        self.paths[self.slot(node, to)].as_deref()
+    pub fn path(&self, node: u32, to: u32) -> Option<Walk<'_>> {
+        let joined = node == to || self.to(to).next[node as usize] != NONE;
+        joined.then(|| self.walk(node, to))
+    }
+
+    fn walk(&self, node: u32, to: u32) -> Walk<'_> {
+        Walk { heads: &self.heads, next: &self.to(to).next, node }
     }
 
     /// The links out of `node` from which `to` can be reached over nodes that switch, by rising
@@ -238,51 +464,68 @@ impl Routes {
     /// # Panics
     /// When `to` has no hosts.
     pub fn detours(&self, node: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
-        self.detours[self.slot(node, to)].iter().copied()
+        self.turns(to).at(node).iter().copied()
     }
 
+    fn turns(&self, to: u32) -> &Turns {
+        self.to(to).turns.get_or_init(|| {
+            let source = self.source.as_ref().expect("what has no source has its turns");
+            let search = Search::new(&source.graph, source.metric, true);
+            Turns::of(&search.tree(to, |_| true), self.place.len(), to)
+        })
+    }
+
+    /// The nodes with hosts.
+    fn edges(&self) -> Vec<u32> {
+        let host = |(node, place): (u32, &Option<usize>)| place.map(|_| node);
+        (0..).zip(&self.place).filter_map(host).collect()
+    }
+
+    #[inline]
     fn index(&self, node: u32) -> usize {
         self.place[node as usize].expect("the node has hosts")
     }
 
-    fn slot(&self, node: u32, to: u32) -> usize {
-        node as usize * self.hosts + self.index(to)
+    #[inline]
+    fn to(&self, node: u32) -> &Destination {
+        &self.ends[self.index(node)]
     }
 
-    /// Where the routes between the ends of `route` are kept.
-    fn pair(&self, graph: &Graph, route: &[u32]) -> usize {
-        let broken = route.windows(2).any(|two| graph.link(two[0]).to != graph.link(two[1]).from);
-        let (&[first, ..], &[.., last]) = (route, route) else { panic!("a route without links") };
-        let (from, to) = (graph.link(first).from, graph.link(last).to);
-        assert!(!broken && from != to, "a route leads link by link from one node to another");
-        self.index(from) * self.hosts + self.index(to)
+    /// Where the routes of a pair are kept.
+    #[inline]
+    fn cell(&self, from: u32, to: u32) -> &OnceLock<Box<Pair>> {
+        let row = self.to(to).routes.get_or_init(|| vec![OnceLock::new(); self.ends.len()]);
+        &row[self.index(from)]
     }
+}
 
-    /// Enters the paths and the detours to `to`; returns how many links the paths have.
-    fn find_paths(&mut self, search: &Search<'_>, to: u32) -> usize {
-        let tree = search.tree(to, |_| true);
-        let mut steps = 0;
-        for from in 0..self.place.len() as u32 {
-            let slot = self.slot(from, to);
-            let path = tree.path(from);
-            steps += path.as_ref().map_or(0, Vec::len);
-            self.paths[slot] = path;
-            if from != to {
-                self.detours[slot] = tree.turns(from);
-            }
-        }
-        steps
-    }
+/// The links of a path, from a node to a destination.
+#[derive(Clone, Debug)]
+pub struct Walk<'a> {
+    heads: &'a [u32],
+    next: &'a [u32],
+    node: u32,
+}
 
-    fn fill(&mut self, from: u32, to: u32, count: usize, shortest: Vec<Route>) {
-        let pair = self.index(from) * self.hosts + self.index(to);
-        let routes = &mut self.routes[pair];
-        for route in shortest {
-            if routes.len() < count && !routes.contains(&route) {
-                routes.push(route);
-            }
-        }
+impl Iterator for Walk<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let link = self.next[self.node as usize];
+        (link != NONE).then(|| {
+            self.node = self.heads[link as usize];
+            link
+        })
     }
+}
+
+/// The ends of a route.
+fn ends_of(graph: &Graph, route: &[u32]) -> (u32, u32) {
+    let broken = route.windows(2).any(|two| graph.link(two[0]).to != graph.link(two[1]).from);
+    let (&[first, ..], &[.., last]) = (route, route) else { panic!("a route without links") };
+    let (from, to) = (graph.link(first).from, graph.link(last).to);
+    assert!(!broken && from != to, "a route leads link by link from one node to another");
+    (from, to)
 }
 
 /// Names the reason why no path joins `from` and `to`.

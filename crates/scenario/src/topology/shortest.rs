@@ -154,6 +154,12 @@ impl Tree<'_> {
         turns.into_iter().map(|(_, _, link)| link).collect()
     }
 
+    /// The first link of the shortest path from `node`, where there is one.
+    pub(super) fn next(&self, node: u32) -> Option<u32> {
+        let (.., link) = self.unsorted(node).filter(|_| node != self.to).min()?;
+        Some(link)
+    }
+
     /// The shortest path from `node`, where there is one.
     pub(super) fn path(&self, node: u32) -> Option<Vec<u32>> {
         if node == self.to { Some(Vec::new()) } else { self.path_without(node, &[]) }

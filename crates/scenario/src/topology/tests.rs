@@ -1,5 +1,7 @@
 //! Shapes, NSFNET, and routes against the enumeration of all.
 
+use std::iter;
+
 use burstlab_optical::Fibre;
 use burstlab_units::Span;
 use proptest::prelude::*;
@@ -203,7 +205,8 @@ fn explicit_routes_come_first() {
         let routes = routes.expect("connected");
         let found: Vec<String> = routes.of(0, 1).iter().map(|route| names(&graph, route)).collect();
         assert_eq!(found, expected, "{count}");
-        assert_eq!(routes.path(0, 1), Some(&[hop(0, 1)][..]), "the shortest all the same");
+        let path = routes.path(0, 1).map(Vec::from_iter);
+        assert_eq!(path, Some(vec![hop(0, 1)]), "the shortest all the same");
     }
 }
 
@@ -222,9 +225,25 @@ fn hops_and_delay_differ_where_a_chord_is_long() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let graph = ring(1000, CABLE);
-    assert_eq!(Routes::new(&graph, Metric::Delay, 1, &[]), Err(RouteError::TooMany));
     assert_eq!(Routes::new(&star(400, CABLE), Metric::Delay, 9, &[]), Err(RouteError::TooMany));
+}
+
+#[test]
+fn all_routes_of_a_long_ring_are_too_many_to_be_kept() {
+    assert!(shortest(&ring(100, CABLE)).are_few());
+    assert!(!shortest(&ring(1000, CABLE)).are_few());
+}
+
+#[test]
+fn routes_that_are_only_looked_at_are_not_kept() {
+    let graph = ring(6, CABLE);
+    let (one, other) = (shortest(&graph), shortest(&graph));
+    for (from, to) in pairs(&graph) {
+        assert_eq!(*one.peek(from, to), *other.of(from, to), "{from} {to}");
+        assert_eq!(one.peek(from, to), one.peek(from, to));
+    }
+    assert_eq!(one, shortest(&graph));
+    assert_ne!(other, one, "a route that was used is kept");
 }
 
 /// All pairs of different nodes with hosts.
@@ -298,7 +317,7 @@ proptest! {
         let routes = routes.expect("every pair has a route");
         for ((from, to), all) in pairs(&graph).into_iter().zip(all) {
             prop_assert_eq!(routes.of(from, to), &all[..count.min(all.len())]);
-            prop_assert_eq!(routes.path(from, to), Some(&all[0][..]));
+            prop_assert_eq!(routes.path(from, to).map(Vec::from_iter), Some(all[0].clone()));
         }
     }
 
@@ -326,7 +345,7 @@ proptest! {
             .flat_map(|node| graph.edges().into_iter().map(move |to| (node, to)))
         {
             let detours: Vec<u32> = routes.detours(node, to).collect();
-            let path = routes.path(node, to).map(<[u32]>::to_vec);
+            let path = routes.path(node, to).map(Vec::from_iter);
             if node == to {
                 prop_assert_eq!((path, detours), (Some(vec![]), vec![]));
                 continue;
@@ -335,7 +354,7 @@ proptest! {
             // The rest of a detour is the path from its end.
             let through = |&link: &u32| {
                 let rest = routes.path(graph.link(link).to, to).expect("a detour arrives");
-                search.ranked(&[&[link], rest].concat()).0
+                search.ranked(&Vec::from_iter(iter::once(link).chain(rest))).0
             };
             prop_assert!(detours.iter().map(through).is_sorted());
             let leads_on = |&&link: &&u32| {
@@ -344,6 +363,39 @@ proptest! {
                 head == to || (switches && routes.path(head, to).is_some())
             };
             prop_assert_eq!(graph.outgoing(node).iter().filter(leads_on).count(), detours.len());
+        }
+    }
+
+    #[test]
+    fn stored_routes_and_sums_are_those_that_are_found_when_used(
+        graph in graphs(true), metric in metrics(), count in 1usize..4, equal in any::<bool>(),
+        closed in prop::collection::vec(any::<bool>(), 0..28),
+    ) {
+        let wanted = if equal { Wanted::Equal(count) } else { Wanted::Shortest(count) };
+        let found = Routes::find_while(&graph, metric, wanted, &[], &|| true);
+        let Ok(routes) = found else { return Ok(()) };
+        let text = serde_json::to_string(&routes).expect("it is stored");
+        let stored: Routes = serde_json::from_str(&text).expect("it is read");
+        let open = Routes::around(&graph, metric, wanted, &[], &[], &routes);
+        let closed = &closed[..closed.len().min(graph.links.len())];
+        let around = Routes::around(&graph, metric, wanted, &[], closed, &routes);
+        for (from, to) in pairs(&graph) {
+            prop_assert_eq!(routes.of(from, to), stored.of(from, to));
+            prop_assert_eq!(routes.of(from, to), open.of(from, to));
+            prop_assert_eq!(Vec::from_iter(routes.detours(from, to)),
+                Vec::from_iter(stored.detours(from, to)));
+            let shut = |link: &u32| closed.get(*link as usize).is_some_and(|&closed| closed);
+            match around.path(from, to) {
+                None => prop_assert_eq!(around.of(from, to), routes.of(from, to)),
+                Some(mut path) => {
+                    prop_assert!(!path.any(|link| shut(&link)));
+                    prop_assert!(!around.of(from, to).iter().flatten().any(shut));
+                }
+            }
+            let longest = routes.of(from, to).iter().map(Vec::len).max();
+            let sums = routes.sums_to(to, 0, |hops, _| hops + 1, usize::max);
+            let sum = sums.into_iter().find(|one| one.0 == from).map(|one| one.1);
+            prop_assert_eq!(sum, longest);
         }
     }
 

@@ -8,6 +8,7 @@ use super::loss::LossCause;
 use super::mesh_summary::{
     BurstSummary, Cause, ClassSummary, HopSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
+use crate::by_number::{ByNumber, is_list};
 
 /// How many kinds of bursts there are: with data, of ACKs alone, background.
 pub(crate) const KINDS: usize = 3;
@@ -205,30 +206,37 @@ impl ClassTally {
 /// Bursts by first and last node, with the time that those took which arrived; empty until one
 /// ends.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Routes(Vec<(EndTally, u128)>);
+struct Routes(ByNumber<(EndTally, u128)>);
+
+/// Whether each pair of so many nodes has its counts from the beginning.
+pub(crate) fn counts_all_pairs(nodes: usize) -> bool {
+    is_list::<(EndTally, u128)>(nodes * nodes)
+}
 
 impl Routes {
     fn ended(&mut self, burst: &Ended, nodes: usize, is_lost: bool) {
         if self.0.is_empty() {
-            self.0.resize(nodes * nodes, (EndTally::default(), 0));
+            self.0 = ByNumber::below(nodes * nodes);
         }
-        let (fate, took) = &mut self.0[burst.from as usize * nodes + burst.to as usize];
+        let (fate, took) = self.0.at(burst.from as usize * nodes + burst.to as usize);
         fate.add(is_lost);
         *took += if is_lost { 0 } else { u128::from(burst.took.as_ps()) };
     }
 
     fn absorb(&mut self, other: &Self) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), (EndTally::default(), 0));
+        if self.0.is_empty() {
+            self.0 = other.0.clone();
+            return;
         }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+        for (number, theirs) in other.0.iter() {
+            let mine = self.0.at(number);
             mine.0.absorb(theirs.0);
             mine.1 += theirs.1;
         }
     }
 
     fn summaries(&self, names: &[String]) -> Vec<RouteSummary> {
-        let routes = self.0.iter().enumerate().filter(|(_, (fate, _))| fate.ended > 0);
+        let routes = self.0.iter().filter(|(_, (fate, _))| fate.ended > 0);
         let summary = |(index, &(fate, took)): (usize, &(EndTally, u128))| RouteSummary {
             from: names[index / names.len()].clone(),
             to: names[index % names.len()].clone(),

@@ -32,6 +32,7 @@ mod wlan;
 
 pub use ack_pacing::AckPacingSummary;
 pub(crate) use burst_rows::BurstRow;
+pub(crate) use bursts::counts_all_pairs;
 pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
 pub(crate) use completion::{Spread, Took, Transfer, slowdowns};

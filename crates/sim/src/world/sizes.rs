@@ -39,8 +39,12 @@ pub(crate) const SAMPLE: usize = 24;
 pub(crate) const TRANSFER: usize = size_of::<Transfer>() + 128;
 /// A row of what waits in a queue or at a fibre, or is reserved of a wavelength.
 pub(crate) const OCCUPANCY: usize = 40;
+/// The next link of a node on the path to another.
+pub(crate) const PATH: usize = 4;
 /// The counts of each pair of nodes.
 pub(crate) const PAIR: usize = 128;
+/// The counts, queues and routes of a pair of nodes in a large network, where others have none.
+pub(crate) const USED_PAIR: usize = 2048;
 /// A wavelength of a fibre or a delay line, with a few reservations.
 pub(crate) const CHANNEL: usize = 256;
 /// A control channel.

@@ -1,6 +1,7 @@
 //! The routes as they are now.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -13,20 +14,21 @@ use crate::topology::Routes;
 /// of the scenario, which has millions of links in a large network, and are not stored.
 #[derive(Clone, Debug)]
 pub(super) struct CurrentRoutes {
-    routes: Routes,
+    /// Shared with the scenario until a failure changes them.
+    routes: Arc<Routes>,
     /// Whether they were ever found anew.
     rerouted: bool,
 }
 
 impl CurrentRoutes {
     /// Those of a scenario.
-    pub(super) fn new(routes: Routes) -> Self {
+    pub(super) fn new(routes: Arc<Routes>) -> Self {
         Self { routes, rerouted: false }
     }
 
     /// From now on these are the routes.
     pub(super) fn follow(&mut self, routes: Routes) {
-        (self.routes, self.rerouted) = (routes, true);
+        (self.routes, self.rerouted) = (Arc::new(routes), true);
     }
 
     /// Takes what is not stored from those of the same scenario.
@@ -47,7 +49,7 @@ impl Deref for CurrentRoutes {
 
 impl Serialize for CurrentRoutes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.rerouted.then_some(&self.routes).serialize(serializer)
+        self.rerouted.then_some(&*self.routes).serialize(serializer)
     }
 }
 
@@ -55,6 +57,6 @@ impl<'de> Deserialize<'de> for CurrentRoutes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let stored = Option::<Routes>::deserialize(deserializer)?;
         let rerouted = stored.is_some();
-        Ok(Self { routes: stored.unwrap_or_default(), rerouted })
+        Ok(Self { routes: Arc::new(stored.unwrap_or_default()), rerouted })
     }
 }

@@ -140,7 +140,7 @@ impl Rules {
                 let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
                 let turn = |(ordinal, (from, to)): (u64, (u32, u32))| {
                     let [share, _] = draws.uniforms(ordinal);
-                    (share * routes.of(from, to).len() as f64) as u32
+                    (share * routes.peek(from, to).len() as f64) as u32
                 };
                 (0..).zip(pairs).map(turn).collect()
             }

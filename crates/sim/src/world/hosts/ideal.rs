@@ -1,18 +1,23 @@
 //! The least time that a transfer would take alone, with which slow-down compares.
 
+use std::sync::Arc;
+
 use burstlab_units::{Rate, Span};
 
 use super::connection::FlowKind;
 use crate::scenario::Resolved;
+use crate::topology::{Link, Route, Routes};
 
 /// The ideal times of transfers between the nodes of a network.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ideal {
     /// That of the slowest of a sender's link, a wavelength and a receiver's link.
     slowest: Option<Rate>,
-    /// In one direction, by first and last node.
-    delays: Vec<Span>,
-    nodes: usize,
+    /// Outside the network, in one direction.
+    outside: Span,
+    /// In the network, by link.
+    links: Vec<Span>,
+    routes: Arc<Routes>,
 }
 
 impl Ideal {
@@ -25,18 +30,9 @@ impl Ideal {
         }
         let (rate, delay, _) = scenario.access.receiver_side();
         let outside = scenario.access.delay + delay;
-        let nodes = graph.nodes.len();
-        let mut delays = vec![Span::ZERO; nodes * nodes];
-        let edges = graph.edges();
-        for &from in &edges {
-            for &to in edges.iter().filter(|&&to| to != from) {
-                let delays_of = routes.of(from, to).iter().map(|route| graph.least_delay(route));
-                let inside = delays_of.min().unwrap_or_default();
-                delays[from as usize * nodes + to as usize] = outside + inside;
-            }
-        }
+        let links = graph.links.iter().map(Link::least_delay).collect();
         let slowest = scenario.access.rate.min(rate).min(scenario.network.link_rate);
-        Self { slowest: Some(slowest), delays, nodes }
+        Self { slowest: Some(slowest), outside, links, routes: Arc::clone(routes) }
     }
 
     /// That of `bytes` of application data between two nodes: the bytes and the headers of their
@@ -47,6 +43,10 @@ impl Ideal {
         let ps = (bits * 1_000_000_000_000).div_ceil(u128::from(rate.as_bps()));
         // A transfer that would take longer than any run is as good as one that never ends.
         let ps = u64::try_from(ps).map_or(i64::MAX as u64, |ps| ps.min(i64::MAX as u64));
-        Span::from_ps(ps) + self.delays[from as usize * self.nodes + to as usize]
+        let over = |route: &Route| -> Span {
+            route.iter().fold(self.outside, |sum, &link| sum + self.links[link as usize])
+        };
+        let delay = self.routes.of(from, to).iter().map(over).min();
+        Span::from_ps(ps) + delay.unwrap_or(self.outside)
     }
 }

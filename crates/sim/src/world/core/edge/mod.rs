@@ -33,6 +33,7 @@ use super::plan::Plan;
 use super::rules::Rules;
 use super::sites::Sites;
 use super::under_way::UnderWay;
+use crate::by_number::ByNumber;
 use crate::measure::{Occupancy, Recorder, Waiting};
 use crate::scenario::{Interrupt, Queues, Resolved};
 use crate::world::ahead::policy::{DATA, Lookahead};
@@ -76,8 +77,8 @@ pub(super) struct Edges {
     due: Due,
     sites: Sites,
     queues: Vec<Queue>,
-    /// Which queue is in which place.
-    places: Vec<u32>,
+    /// Which queue is in which place: its number and 1, or 0 where none is yet.
+    places: ByNumber<u32>,
     /// Of a path with one queue for all data, and one for all ACKs: these.
     only: [Option<u32>; 2],
     entering: Entering,
@@ -93,9 +94,6 @@ pub(super) struct Edges {
 
 /// Trains that a queue of a path has room for from the beginning.
 pub(super) const PATH_TRAINS: usize = 256;
-
-/// Stands for a queue that is not there yet.
-const NO_QUEUE: u32 = u32::MAX;
 
 impl Edges {
     pub(super) fn new(
@@ -252,10 +250,8 @@ impl Edges {
             if rules.routes_apart > 1 { self.route_index(ends, key, ack, plan) } else { 0 };
         let class = class.min(rules.classes_of(own) - 1);
         let place = self.place(ends, (class, route_index), (owner, key), ack);
-        if self.places.len() <= place {
-            self.places.resize(place + 1, NO_QUEUE);
-        }
-        let queue = self.places[place] as usize;
+        let number = self.places.at(place);
+        let queue = (*number as usize).wrapping_sub(1);
         if let Some(known) = self.queues.get_mut(queue) {
             if known.payload.is_empty() && known.announced.is_empty() {
                 // The slot of a flow may belong to another one now.
@@ -263,7 +259,7 @@ impl Edges {
             }
             return queue;
         }
-        self.places[place] = self.queues.len() as u32;
+        *number = self.queues.len() as u32 + 1;
         let mut queue = Queue::new(rules, ends, (class, route_index), (own, place));
         if ahead.announces(usize::from(ack)) && queue.assembler.policy().timer_alone().is_none() {
             if rules.control {
@@ -461,11 +457,11 @@ impl Edges {
 }
 
 /// The places of the queues between pairs of nodes with hosts: those of data, then those of ACKs.
-fn places(rules: &EdgeRules, pairs: u32) -> Vec<u32> {
+fn places(rules: &EdgeRules, pairs: u32) -> ByNumber<u32> {
     if rules.queues == Queues::Flow {
-        return Vec::new();
+        return ByNumber::default();
     }
     let acks = if rules.edge.ack.with_data { 0 } else { rules.classes_of(true) };
     let each = (rules.classes_of(false) + acks) * rules.edge.burstifiers * rules.routes_apart;
-    vec![NO_QUEUE; (pairs * each) as usize]
+    ByNumber::below((pairs * each) as usize)
 }

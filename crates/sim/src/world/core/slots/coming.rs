@@ -18,11 +18,11 @@ impl Fixed {
     fn any_way_back(&self, holds: impl Fn(Span) -> bool) -> bool {
         let edges = self.graph.edges();
         let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-        let mut routes = ends
-            .filter(|(from, to)| from != to)
-            .filter_map(|(from, to)| self.routes.of(from, to).first());
+        let routes =
+            ends.filter(|(from, to)| from != to).map(|(from, to)| self.routes.peek(from, to));
         let holds = |way: &[u32]| self.graph.steady_delay(way).is_none_or(&holds);
-        routes.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
+        let mut firsts = routes.filter_map(|all| all.first().cloned());
+        firsts.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
     }
 }
 

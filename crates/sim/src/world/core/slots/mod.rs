@@ -17,6 +17,7 @@ mod switching;
 mod tally;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream, Ticket};
 use burstlab_optical::Fibres;
@@ -130,7 +131,7 @@ struct Fixed {
     /// By fibre: how many slots later a cell that leaves on it is at its end, if that never
     /// changes.
     lasts: Vec<Option<u64>>,
-    routes: Routes,
+    routes: Arc<Routes>,
     rules: Ops,
     /// Rules of the edge for connections, if it writes ACKs.
     proxy: Option<ProxyRules>,

@@ -217,17 +217,17 @@ impl Contended {
             }
             let next = plan.graph.link(link).to;
             let Some(way) = plan.routes.path(next, burst.to) else { continue };
-            let passes = |link: &u32| plan.graph.link(*link).to == node;
-            let hops = 1 + way.len();
+            let passes = |link| plan.graph.link(link).to == node;
+            let hops = 1 + way.clone().count();
             let late = time_left < plan.rules.ahead(hops);
-            if burst.hop + hops > limit || way.iter().any(passes) || late {
+            if burst.hop + hops > limit || way.clone().any(passes) || late {
                 continue;
             }
             let wish = Wish { link, range: self.range(link, burst, converts, plan), ..*wish };
             if let Some(reservation) = self.direct(now, &wish, plan) {
                 burst.route.truncate(burst.hop);
                 burst.route.push(link);
-                burst.route.extend_from_slice(way);
+                burst.route.extend(way);
                 burst.deflected = true;
                 return Some(reservation);
             }
