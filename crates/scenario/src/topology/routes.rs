@@ -8,13 +8,11 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::graph::Graph;
-use super::shortest::{Metric, Search, Tree};
+use super::shortest::{Metric, NONE, Search, Tree};
 
 /// The links of a route in the order in which they are crossed.
 pub type Route = Vec<u32>;
 
-/// The next link of a node from which no path leads on, or which is the destination.
-const NONE: u32 = u32::MAX;
 /// Most links that all routes of a graph may have together where all of them are kept.
 const STEPS_MAX: usize = 20_000_000;
 /// Most links looked at to find alternative routes: a few seconds.
@@ -286,8 +284,7 @@ impl Routes {
                 return Err(RouteError::Stopped);
             }
             let tree = search.tree(to, |_| true);
-            let next = (0..graph.nodes.len() as u32).map(|node| tree.next(node).unwrap_or(NONE));
-            let end = Destination { next: next.collect(), ..Destination::default() };
+            let end = Destination { next: tree.next, ..Destination::default() };
             found.steps +=
                 found.sums(&end.next, 0, |steps, _| steps + 1).iter().flatten().sum::<usize>();
             if found.steps > most {
@@ -384,12 +381,15 @@ impl Routes {
         Cow::Borrowed(self.of(from, to))
     }
 
+    /// Whether pairs have one route each, but for given ones.
+    fn is_single(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.wanted == Wanted::Shortest(1))
+    }
+
     /// Whether the only route of a pair is the shortest path, and not kept.
     fn is_path(&self, from: u32, to: u32) -> bool {
-        let single =
-            self.source.as_ref().is_some_and(|source| source.wanted == Wanted::Shortest(1));
         let row = self.to(to).routes.get();
-        single && row.is_none_or(|row| row[self.index(from)].get().is_none())
+        self.is_single() && row.is_none_or(|row| row[self.index(from)].get().is_none())
     }
 
     /// For each other node with hosts, a sum over the links of its routes to `to`: `worst` chooses
@@ -406,11 +406,12 @@ impl Routes {
     ) -> Vec<(u32, T)> {
         let sums = self.sums(&self.to(to).next, zero, &add);
         let others = self.edges().into_iter().filter(|&from| from != to);
+        let paths = self.is_single() && self.to(to).routes.get().is_none();
         let sum = |from: u32| {
             let path = || sums[from as usize];
             let of = |route: &Route| route.iter().fold(zero, |sum, &link| add(sum, link));
             let routes = || self.of(from, to).iter().map(of).reduce(&worst);
-            let value = if self.is_path(from, to) { path() } else { routes() };
+            let value = if paths || self.is_path(from, to) { path() } else { routes() };
             value.map(|value| (from, value))
         };
         others.filter_map(sum).collect()

@@ -20,21 +20,26 @@ pub enum Metric {
     Hops,
 }
 
-/// The length of a route: the metric, then the rule between equals.
-pub(super) type Cost = (u128, u128);
+/// The length of a route: the metric, then, in lower bits, the rule between equals.
+///
+/// A sum never carries into the metric: a route has fewer than 2^32 links, and their delays are
+/// less than 2^64 ps each.
+pub(super) type Cost = u128;
+
+/// The next link of a node from which no path leads on, or which is the destination.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Stands for the distance of a node from which no path leads.
+const FAR: Cost = Cost::MAX;
 
 impl Metric {
     fn of(self, link: &Link) -> Cost {
-        let delay = u128::from(link.least_delay().as_ps());
+        let delay = Cost::from(link.least_delay().as_ps());
         match self {
-            Self::Delay => (delay, 1),
-            Self::Hops => (1, delay),
+            Self::Delay => delay << 32 | 1,
+            Self::Hops => 1 << 96 | delay,
         }
     }
-}
-
-fn sum(a: Cost, b: Cost) -> Cost {
-    (a.0 + b.0, a.1 + b.1)
 }
 
 /// A route as it is ranked: its length, then node for node the lower number, then the lower link.
@@ -43,12 +48,14 @@ type Ranked = (Cost, Vec<(u32, u32)>);
 /// A graph to find paths in.
 pub(super) struct Search<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) metric: Metric,
     /// Whether paths keep out of nodes that do not switch, except at their ends.
     pub(super) heed_roles: bool,
     /// Links that are taken for not there; empty: none are.
     closed: &'a [bool],
-    incoming: Vec<Vec<u32>>,
+    /// By node, the links that end there and are open, each with where it begins.
+    incoming: Vec<Vec<(u32, u32)>>,
+    /// By link, its length.
+    costs: Vec<Cost>,
 }
 
 impl<'a> Search<'a> {
@@ -64,11 +71,12 @@ impl<'a> Search<'a> {
         heed_roles: bool,
         closed: &'a [bool],
     ) -> Self {
-        let mut search = Self { graph, metric, heed_roles, closed, incoming: Vec::new() };
+        let costs = graph.links.iter().map(|link| metric.of(link)).collect();
+        let mut search = Self { graph, heed_roles, closed, incoming: Vec::new(), costs };
         search.incoming = vec![Vec::new(); graph.nodes.len()];
         for (number, link) in (0..).zip(&graph.links) {
             if search.is_open(number) {
-                search.incoming[link.to as usize].push(number);
+                search.incoming[link.to as usize].push((number, link.from));
             }
         }
         search
@@ -84,25 +92,30 @@ impl<'a> Search<'a> {
 
     /// Distances to `to` over nodes for which `open` holds (Dijkstra's algorithm, backwards).
     pub(super) fn tree(&'a self, to: u32, open: impl Fn(u32) -> bool) -> Tree<'a> {
-        let mut distance: Vec<Option<Cost>> = vec![None; self.graph.nodes.len()];
-        let mut ahead = BinaryHeap::from([Reverse(((0, 0), to))]);
-        distance[to as usize] = Some((0, 0));
+        let mut distance = vec![FAR; self.graph.nodes.len()];
+        let mut next = vec![NONE; self.graph.nodes.len()];
+        let mut ahead = BinaryHeap::from([Reverse((0, to))]);
+        distance[to as usize] = 0;
         while let Some(Reverse((cost, node))) = ahead.pop() {
-            let settled = distance[node as usize] != Some(cost);
+            let settled = distance[node as usize] != cost;
             if settled || (node != to && !self.passes(node)) {
                 continue;
             }
-            for &number in &self.incoming[node as usize] {
-                let link = self.graph.link(number);
-                let through = sum(cost, self.metric.of(link));
-                let known = &mut distance[link.from as usize];
-                if open(link.from) && known.is_none_or(|known| through < known) {
-                    *known = Some(through);
-                    ahead.push(Reverse((through, link.from)));
+            for &(number, from) in &self.incoming[node as usize] {
+                let through = cost + self.costs[number as usize];
+                let known = &mut distance[from as usize];
+                let link = &mut next[from as usize];
+                if through < *known && open(from) {
+                    (*known, *link) = (through, number);
+                    ahead.push(Reverse((through, from)));
+                } else if through == *known && through > 0 {
+                    // Of two paths as long the one over the lower node is first, then the lower link.
+                    let head = |link: u32| (self.graph.link(link).to, link);
+                    *link = if head(number) < head(*link) { number } else { *link };
                 }
             }
         }
-        Tree { search: self, to, distance }
+        Tree { search: self, to, distance, next }
     }
 
     /// The `count` shortest routes without loops, shortest first (Yen's algorithm); `first` is the
@@ -131,8 +144,7 @@ impl<'a> Search<'a> {
 
     /// A route with its rank: routes are ordered by what this gives.
     pub(super) fn ranked(&self, route: &[u32]) -> Ranked {
-        let cost = |&link: &u32| self.metric.of(self.graph.link(link));
-        let total = route.iter().map(cost).fold((0, 0), sum);
+        let total = route.iter().map(|&link| self.costs[link as usize]).sum();
         (total, route.iter().map(|&link| (self.graph.link(link).to, link)).collect())
     }
 }
@@ -141,8 +153,10 @@ impl<'a> Search<'a> {
 pub(super) struct Tree<'a> {
     search: &'a Search<'a>,
     to: u32,
-    /// None: no path leads from there.
-    distance: Vec<Option<Cost>>,
+    /// [`FAR`]: no path leads from there.
+    distance: Vec<Cost>,
+    /// For each node the first link of its shortest path, or [`NONE`].
+    pub(super) next: Vec<u32>,
 }
 
 impl Tree<'_> {
@@ -152,12 +166,6 @@ impl Tree<'_> {
         let mut turns: Vec<(Cost, u32, u32)> = self.unsorted(node).collect();
         turns.sort_unstable();
         turns.into_iter().map(|(_, _, link)| link).collect()
-    }
-
-    /// The first link of the shortest path from `node`, where there is one.
-    pub(super) fn next(&self, node: u32) -> Option<u32> {
-        let (.., link) = self.unsorted(node).filter(|_| node != self.to).min()?;
-        Some(link)
     }
 
     /// The shortest path from `node`, where there is one.
@@ -181,7 +189,7 @@ impl Tree<'_> {
             }
             let mut turns: Vec<(u32, u32)> = self
                 .unsorted(here)
-                .filter(|&(cost, ..)| self.distance[here as usize] == Some(cost))
+                .filter(|&(cost, ..)| self.distance[here as usize] == cost)
                 .map(|(_, head, link)| (head, link))
                 .collect();
             turns.sort_unstable_by(|a, b| b.cmp(a));
@@ -211,13 +219,11 @@ impl Tree<'_> {
     /// and its number.
     fn unsorted(&self, node: u32) -> impl Iterator<Item = (Cost, u32, u32)> {
         self.search.graph.outgoing(node).iter().filter_map(|&number| {
-            let link = self.search.graph.link(number);
-            if !self.search.is_open(number) {
-                return None;
-            }
-            let rest = self.distance[link.to as usize]?;
-            let passes = link.to == self.to || self.search.passes(link.to);
-            passes.then(|| (sum(rest, self.search.metric.of(link)), link.to, number))
+            let head = self.search.graph.link(number).to;
+            let rest = self.distance[head as usize];
+            let leads_on = rest != FAR && self.search.is_open(number);
+            let passes = leads_on && (head == self.to || self.search.passes(head));
+            passes.then(|| (rest + self.search.costs[number as usize], head, number))
         })
     }
 }
