@@ -20,7 +20,7 @@ impl Fixed {
         let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
         let mut routes = ends
             .filter(|(from, to)| from != to)
-            .filter_map(|(from, to)| self.routes.of(from, to).first());
+            .flat_map(|(from, to)| self.routes.of(from, to).iter().take(self.rules.routes()));
         let holds = |way: &[u32]| self.graph.steady_delay(way).is_none_or(&holds);
         routes.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
     }
