@@ -9,7 +9,9 @@ from burstlab.papers.lu2009_dlcc import (
     own,
     pacing,
     rates,
+    reroute,
     slots,
+    synchronised,
     timeline,
     varied,
 )
@@ -23,5 +25,7 @@ TARGETS = {
     **slots.TARGETS,
     **own.TARGETS,
     **pacing.TARGETS,
+    **reroute.TARGETS,
+    **synchronised.TARGETS,
     **varied.TARGETS,
 }
