@@ -578,12 +578,21 @@ def _rerouted(draw: Draw, detours: Draw) -> Document:
     network["node"].append({"name": "far", "role": "core"})
     pairs = [("in", "core"), ("by", "core"), ("core", "out"), ("in", "far"), ("far", "out")]
     network["link"] = [
-        {"from": a, "to": b, "delay": detours.time(0.2e-3, 9e-3 if "far" in (a, b) else 2e-3)}
+        {
+            "from": a,
+            "to": b,
+            "delay": detours.time(*((3e-3, 9e-3) if "far" in (a, b) else (0.2e-3, 2e-3))),
+        }
         for a, b in pairs
     ]
     found["traffic"] = _traffic(detours, ["in", "by", "out"], 2)
     for one in found["traffic"]:
         one |= {"from": "in", "to": "out", "rate": f"{detours.whole(600, 2_000)} Kb/s"}
+    found["traffic"].append({**found["traffic"][0], "from": "by", "pattern": "poisson"})
+    for name in ("on", "period"):
+        found["traffic"][-1].pop(name, None)
+    if detours.chance(0.6):
+        found["ops"]["smoothing"] = {"enabled": False, "unit": "10 ms"}
     times = {"after": detours.time(1e-3, 0.05), "hold": detours.time(0.06, 0.5)}
     found["ops"].setdefault("dlcc", {})["reroute"] = times
     return found
