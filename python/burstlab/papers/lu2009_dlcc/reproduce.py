@@ -9,9 +9,7 @@ from burstlab.papers.lu2009_dlcc import (
     own,
     pacing,
     rates,
-    reroute,
     slots,
-    synchronised,
     timeline,
     varied,
 )
@@ -25,7 +23,5 @@ TARGETS = {
     **slots.TARGETS,
     **own.TARGETS,
     **pacing.TARGETS,
-    **reroute.TARGETS,
-    **synchronised.TARGETS,
     **varied.TARGETS,
 }
