@@ -81,6 +81,7 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
 
 /// Refuses rerouting where there is nothing to reroute, or no other route for it; `ends` are those
 /// of each entry of `[[traffic]]`.
+#[cold]
 pub(super) fn reroute(scenario: &Scenario, routes: &Routes, ends: &[(u32, u32)]) -> Check {
     let Some(reroute) = scenario.ops.as_ref().and_then(Ops::reroute) else { return Ok(()) };
     let table = "ops.dlcc.reroute";

@@ -79,7 +79,10 @@ impl SlotNetwork {
     fn pair_of(&mut self, ends: (u32, u32), place: u32) -> u32 {
         let known = match place {
             0 => self.numbers.get(&ends),
-            _ => self.detours.numbers.get(&(ends.0, ends.1, place)),
+            _ => self.nodes[ends.0 as usize].pairs.iter().find(|&&number| {
+                let pair = &self.pairs[number as usize];
+                (pair.ends, pair.place) == (ends, place)
+            }),
         };
         match known {
             Some(&number) => number,
@@ -114,10 +117,9 @@ impl SlotNetwork {
             whole: Reassembly::default(),
             tally: PairTally::default(),
         });
-        match place {
-            0 => self.numbers.insert(ends, number),
-            _ => self.detours.numbers.insert((ends.0, ends.1, place), number),
-        };
+        if place == 0 {
+            self.numbers.insert(ends, number);
+        }
         self.nodes[ends.0 as usize].pairs.push(number);
         number
     }

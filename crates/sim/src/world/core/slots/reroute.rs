@@ -1,30 +1,29 @@
 //! Rerouting of UDP: the fibres that an edge node takes for congested, and the buffers of routes
 //! that avoid them (Lu and Hunter 2009, section IV).
 
-use std::collections::BTreeMap;
-
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::Reroute;
 
-/// Congested fibres that edge nodes avoid, and the buffers of other routes than the first.
+/// Congested fibres that edge nodes avoid.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Detours {
     /// By edge node and fibre: from when, and until when, UDP avoids it.
-    avoided: BTreeMap<(u32, u32), (Time, Time)>,
-    /// Buffers by ingress, egress and place of the route.
-    pub(super) numbers: BTreeMap<(u32, u32, u32), u32>,
+    avoided: Vec<((u32, u32), (Time, Time))>,
     /// UDP packets that took another route.
     pub(super) packets: u64,
 }
 
 impl Detours {
     /// An edge node is notified of congestion at a fibre.
-    pub(super) fn hears(&mut self, now: Time, (edge, link): (u32, u32), rules: &Reroute) {
-        let known = self.avoided.get(&(edge, link)).filter(|&&(_, until)| now < until);
-        let from = known.map_or(now + rules.after, |&(from, _)| from);
-        self.avoided.insert((edge, link), (from, now + rules.hold));
+    pub(super) fn hears(&mut self, now: Time, place: (u32, u32), rules: &Reroute) {
+        let fresh = (now + rules.after, now + rules.hold);
+        match self.avoided.binary_search_by_key(&place, |&(other, _)| other) {
+            Ok(at) if now < self.avoided[at].1.1 => self.avoided[at].1.1 = fresh.1,
+            Ok(at) => self.avoided[at].1 = fresh,
+            Err(at) => self.avoided.insert(at, (place, fresh)),
+        }
     }
 
     /// The place among `routes` of the route for a UDP packet at `edge`: the first route without
@@ -37,8 +36,11 @@ impl Detours {
     }
 
     fn avoids(&self, now: Time, edge: u32, link: u32) -> bool {
-        let avoided = self.avoided.get(&(edge, link));
-        avoided.is_some_and(|&(from, until)| from <= now && now < until)
+        let known = self.avoided.binary_search_by_key(&(edge, link), |&(other, _)| other);
+        known.is_ok_and(|at| {
+            let (from, until) = self.avoided[at].1;
+            from <= now && now < until
+        })
     }
 }
 
