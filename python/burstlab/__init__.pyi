@@ -45,6 +45,7 @@ from burstlab.scenario import NodeWeight as NodeWeight
 from burstlab.scenario import Ops as Ops
 from burstlab.scenario import PairWeight as PairWeight
 from burstlab.scenario import PythonClass as PythonClass
+from burstlab.scenario import Reroute as Reroute
 from burstlab.scenario import Retransmission as Retransmission
 from burstlab.scenario import Reverse as Reverse
 from burstlab.scenario import Run as Run

@@ -24,12 +24,12 @@ __all__ = [
     "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole",
     "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
     "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass",
-    "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission",
-    "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario",
-    "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart", "SlowStart",
-    "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology",
-    "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames",
-    "WlanLoss", "WlanPreamble", "Write",
+    "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Reroute", "Resolution",
+    "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
+    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart",
+    "SlowStart", "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak",
+    "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan",
+    "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -1693,6 +1693,9 @@ class Dlcc(_Section):
     piggyback_wait : str (time), default "1 ms"
         `piggybacked`: a notification that found no slot leaves alone after this time. At most
         100000 s.
+    reroute : Reroute, optional
+        Rerouting of UDP while its first route is congested; needs `network.routes_per_pair` of at
+        least 2. Absent: all packets take the first route.
     """
 
     rate_cut: bool | None = None
@@ -1705,6 +1708,31 @@ class Dlcc(_Section):
     notification: Notification | None = None
     notification_delay: str | None = None
     piggyback_wait: str | None = None
+    reroute: Reroute | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Reroute(_Section):
+    """Rerouting of UDP (Lu and Hunter 2009, section IV).
+
+    An edge node that is notified of congestion at a fibre sends new packets of `[[traffic]]` over
+    the first of their routes without such a fibre, from a buffer of its own, which negotiates its
+    own rate. If no route is free of such fibres, they take the first route. Lu and Hunter name no
+    times; both are ours. The field `reroute` of `[[failures]]` is about fibres that are down, with
+    bursts.
+
+    Parameters
+    ----------
+    after : str (time), default "0 s"
+        Time from the first notification until the edge node has the new route. At most 100000 s.
+    hold : str (time), default "1 s"
+        The congestion of a fibre is over if the edge node has had no notification of it for this
+        time; longer than `after`. A longer time leaves UDP on the other route for longer. Above 0
+        s, at most 100000 s.
+    """
+
+    after: str | None = None
+    hold: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

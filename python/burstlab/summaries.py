@@ -422,6 +422,7 @@ class OpsSummary(TypedDict):
     ack_retransmissions: int
     acks_filtered: int
     copies: int
+    rerouted: int
     buffer_mean: float
     buffer_max: int
     backlog_mean_bits: float
@@ -492,6 +493,7 @@ PairSummary = TypedDict(
     {
         "from": "str",
         "to": "str",
+        "route": "int",
         "slots": "int",
         "requests": "int",
         "refused": "int",

@@ -54,14 +54,16 @@ def audited(document: Document, where: Path) -> Audit:
 
 @pytest.mark.slow
 def test_every_number_is_what_the_traces_say(tmp_path):
-    problems, seen, done = [], set(), set()
+    problems, seen, done, rerouted = [], set(), set(), 0
     for number in range(COUNT):
         audit = audited(scenario(number, SEED)[1], tmp_path / str(number))
+        rerouted += audit.document.get("ops", {}).get("rerouted", 0)
         seen |= audit.paths()
         done |= audit.done
         problems += [f"scenario {number} of seed {SEED}: {problem}" for problem in audit.problems]
     assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
     if COUNT >= 100:
+        assert rerouted > 100
         assert seen - done == set(exempt.BOUNDED), "computed again, or bounded for a reason"
 
 

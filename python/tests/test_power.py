@@ -20,6 +20,8 @@ HEADLINES = {
     "lu-hunter/fig8/above": False,
     "lu-hunter/fig11/above": False,
     "lu-hunter/ack-pacing/gains-more": False,
+    "lu-hunter/reroute/resolves": True,
+    "lu-hunter/synchronised/out-of-step": False,
     "lu-hunter/fig8/gain": True,
     "lu-hunter/length/gain": True,
     "lu-hunter/buffer/less-than-smoothing": True,

@@ -6,7 +6,7 @@ use super::core_network::is_default;
 use super::ends::host;
 use super::error::{Check, refuse};
 use super::{Ops, RouteChoice, Scenario};
-use crate::topology::Graph;
+use crate::topology::{Graph, Routes};
 
 /// Slots are numbered over the run, and counted in parts of a millionth.
 const SLOTS_MAX: u64 = 1 << 42;
@@ -29,12 +29,23 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         ("batches", scenario.batches.is_empty()),
         ("run.bursts", scenario.run.bursts.is_none()),
         ("run.occupancy", scenario.run.occupancy.is_none()),
-        ("network.routes_per_pair", scenario.network.routes_per_pair.is_none_or(|n| n == 1)),
-        ("network.route_choice", scenario.network.route_choice() != RouteChoice::Ecmp),
+        (
+            "network.routes_per_pair",
+            ops.reroute().is_some() || scenario.network.routes_per_pair.is_none_or(|n| n == 1),
+        ),
+        (
+            "network.route_choice",
+            scenario.network.route_choice() == RouteChoice::First
+                || ops.reroute().is_none() && scenario.network.route_choice() != RouteChoice::Ecmp,
+        ),
     ];
     if let Some((table, _)) = burst.iter().find(|(_, plain)| !plain) {
         let problem = "a slotted network has no bursts, and one route for each pair";
-        return refuse(*table, "", problem, "remove it, or remove [ops]");
+        let fix = match *table {
+            "network.routes_per_pair" => "remove it, or add [ops.dlcc.reroute]",
+            _ => "remove it, or remove [ops]",
+        };
+        return refuse(*table, "", problem, fix);
     }
     super::idle_tables::check_ops(ops)?;
     slots(scenario, ops)
@@ -64,6 +75,28 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
             let problem = format!("it is shorter than a slot, {slot}");
             return refuse(field, span.to_string(), problem, "write a longer time");
         }
+    }
+    Ok(())
+}
+
+/// Refuses rerouting where there is nothing to reroute, or no other route for it; `ends` are those
+/// of each entry of `[[traffic]]`.
+#[cold]
+pub(super) fn reroute(scenario: &Scenario, routes: &Routes, ends: &[(u32, u32)]) -> Check {
+    let Some(reroute) = scenario.ops.as_ref().and_then(Ops::reroute) else { return Ok(()) };
+    let table = "ops.dlcc.reroute";
+    if ends.is_empty() {
+        let fix = "remove it, or add [[traffic]]";
+        return refuse(table, "", "only UDP is rerouted, and there is none", fix);
+    }
+    if !ends.iter().any(|&(from, to)| routes.of(from, to).len() > 1) {
+        let fix = "write network.routes_per_pair = 2, or remove it; the topology needs a cycle";
+        return refuse(table, "", "no entry of [[traffic]] has a second route", fix);
+    }
+    if reroute.after >= reroute.hold {
+        let problem = format!("congestion is over after hold = {}", reroute.hold);
+        let fix = "write a shorter time";
+        return refuse(format!("{table}.after"), reroute.after.to_string(), problem, fix);
     }
     Ok(())
 }

@@ -95,7 +95,9 @@ pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
 };
 pub use offered::Offered;
-pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Share, Smoothing};
+pub use ops::{
+    AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Reroute, Share, Smoothing,
+};
 pub use resolved::{Resolved, Settled};
 pub use reverse::Reverse;
 pub use run::{Run, TieBreak};

@@ -176,6 +176,34 @@ pub struct Dlcc {
     /// `piggybacked`: a notification that found no slot leaves alone after this time.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub piggyback_wait: Span,
+    /// Rerouting of UDP while its first route is congested; needs `network.routes_per_pair` of at
+    /// least 2. Absent: all packets take the first route.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reroute: Option<Reroute>,
+}
+
+/// Rerouting of UDP (Lu and Hunter 2009, section IV). An edge node that is notified of congestion
+/// at a fibre sends new packets of `[[traffic]]` over the first of their routes without such a
+/// fibre, from a buffer of its own, which negotiates its own rate. If no route is free of such
+/// fibres, they take the first route. Lu and Hunter name no times; both are ours. The field
+/// `reroute` of `[[failures]]` is about fibres that are down, with bursts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reroute {
+    /// Time from the first notification until the edge node has the new route.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub after: Span,
+    /// The congestion of a fibre is over if the edge node has had no notification of it for this
+    /// time; longer than `after`. A longer time leaves UDP on the other route for longer.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
+    #[schemars(extend("x-or" = "remove ops.dlcc.reroute"))]
+    pub hold: Span,
+}
+
+impl Default for Reroute {
+    fn default() -> Self {
+        Self { after: Span::ZERO, hold: Span::from_secs(1) }
+    }
 }
 
 /// How much of the notified loss rate each buffer subtracts from its rate.
@@ -254,6 +282,7 @@ impl Default for Dlcc {
             notification: Notification::Dedicated,
             notification_delay: None,
             piggyback_wait: Span::from_ms(1),
+            reroute: None,
         }
     }
 }
@@ -273,6 +302,18 @@ impl Ops {
         self.smoothing.enabled && !self.unsmoothed.iter().any(|other| other == name)
     }
 
+    /// Rerouting of UDP, if there is any.
+    #[must_use]
+    pub fn reroute(&self) -> Option<&Reroute> {
+        self.dlcc.as_ref().and_then(|dlcc| dlcc.reroute.as_ref())
+    }
+
+    /// How many routes of a pair may be used.
+    #[must_use]
+    pub fn routes(&self) -> usize {
+        if self.reroute().is_some() { usize::MAX } else { 1 }
+    }
+
     /// Writes the least rate that holds where there is none.
     pub(crate) fn fill(&mut self, graph: &Graph, routes: &Routes) {
         if self.smoothing.min_rate.is_some() {
@@ -283,8 +324,8 @@ impl Ops {
         for &from in edges.iter().filter(|&&from| self.smooths(graph.name(from))) {
             for &to in edges.iter().filter(|&&to| to != from) {
                 let all = routes.peek(from, to);
-                let route = all.first().into_iter().flatten();
-                route.for_each(|&link| pairs[link as usize] += 1);
+                let used = all.iter().take(self.routes());
+                used.flatten().for_each(|&link| pairs[link as usize] += 1);
             }
         }
         let shares = graph.links.iter().zip(pairs).filter(|&(_, pairs)| pairs > 0);

@@ -14,9 +14,9 @@ use super::error::Check;
 use super::topology::{Graph, Metric, Routes};
 use super::{
     Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
-    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, control, extremes,
-    failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network, offered,
-    ranges, ticks, unused, wlan,
+    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, check_ops,
+    control, extremes, failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names,
+    network, offered, ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
@@ -109,6 +109,9 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
     let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches } = through;
+    if let Some((_, routes)) = &mesh {
+        check_ops::reroute(&scenario, routes, &traffic_ends)?;
+    }
     if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.kind() == NetworkKind::Mesh) {
         warnings.extend(control::warning(&scenario, &lengths, graph, routes));
         warnings.extend(idle_switches::warning(&scenario.network, graph, routes));

@@ -60,5 +60,7 @@ def lines(result: Result) -> Iterator[str]:
             f"{mean('ack_sets')}, ACKs dropped there {mean('acks_filtered')}, copies sent "
             f"{mean('copies')}"
         )
+    if any(ops["rerouted"] for ops in runs):
+        yield f"UDP packets on another route than the first{several}: {mean('rerouted')}"
     events, delivered = result.counters["events"], result.counters["packets_delivered"]
     yield f"{events:,} events, {events / max(delivered, 1):.3g} a delivered packet"

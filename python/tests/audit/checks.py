@@ -18,7 +18,7 @@ class Audit:
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self._document = document
+        self.document = document
         self.problems: list[str] = []
         self.seen: set[str] = set()
         self.done: set[str] = set()
@@ -32,7 +32,7 @@ class Audit:
     ) -> None:
         """Compare the number at a path, ``flows[0].goodput_bps``, with what it should be."""
         self.done.add(pattern(path))
-        found = at(self._document, path)
+        found = at(self.document, path)
         if not same(found, expected, relative, absolute):
             self.problems.append(f"{path} = {found}, and the traces say {expected}")
 
@@ -43,13 +43,13 @@ class Audit:
 
     def within(self, path: str, low: float, high: float) -> None:
         """Compare the number at a path with bounds, where it cannot be computed again."""
-        found = at(self._document, path)
+        found = at(self.document, path)
         if not low <= found <= high:
             self.problems.append(f"{path} = {found} is not from {low} to {high}")
 
     def paths(self) -> set[str]:
         """Return the patterns of all numbers in the document."""
-        return {pattern(path) for path, _ in numbers(self._document)}
+        return {pattern(path) for path, _ in numbers(self.document)}
 
 
 def same(found: Any, expected: Any, relative: float = 1e-9, absolute: float = 1e-12) -> bool:

@@ -53,6 +53,9 @@ def scenario(number: int, seed: int = 1) -> tuple[str, Document]:
     for attempt in range(40):
         draw = Draw(seed, number, attempt)
         document = _MAKERS[family](draw)
+        detours = Draw(seed, number, attempt, 4)
+        if family == "slots" and detours.chance(0.4):
+            document = _rerouted(draw, detours)
         paced = Draw(seed, number, attempt, 3)
         if paced.chance(0.3):
             document["access"]["ack_pacing"] = _pacing(paced)
@@ -273,8 +276,11 @@ def _path(draw: Draw) -> Document:
     return found
 
 
-def _topology(draw: Draw) -> tuple[Document, list[str]]:
-    shape = draw.pick("line", "ring", "star", "dumbbell", "custom")
+_SHAPES = ("line", "ring", "star", "dumbbell", "custom")
+
+
+def _topology(draw: Draw, shapes: tuple[str, ...] = _SHAPES) -> tuple[Document, list[str]]:
+    shape = draw.pick(*shapes)
     network: Document = {
         "topology": shape,
         "link_rate": f"{draw.pick(50, 100, 200)} Mb/s",
@@ -511,8 +517,8 @@ def _air(draw: Draw) -> Document:
     return found
 
 
-def _slots(draw: Draw) -> Document:
-    network, names = _topology(draw)
+def _slots(draw: Draw, shapes: tuple[str, ...] = _SHAPES) -> Document:
+    network, names = _topology(draw, shapes)
     # Slower than what hosts and sources send, so that outputs are congested.
     network["link_rate"] = f"{draw.pick(1, 2, 5)} Mb/s"
     network["wavelengths"] = draw.whole(1, 2)
@@ -560,6 +566,35 @@ def _slots(draw: Draw) -> Document:
     found["run"].pop("bursts", None)
     if draw.chance(0.6):
         found["traffic"] = _traffic(draw, names, 2)
+    return found
+
+
+def _rerouted(draw: Draw, detours: Draw) -> Document:
+    """Slots whose UDP leaves a node where it meets others; no two routes take the same time."""
+    found = _slots(draw, ("custom",))
+    network = found["network"]
+    network["link_rate"] = f"{detours.pick(1, 2)} Mb/s"
+    network["routes_per_pair"] = detours.whole(2, 4)
+    network["node"].append({"name": "far", "role": "core"})
+    pairs = [("in", "core"), ("by", "core"), ("core", "out"), ("in", "far"), ("far", "out")]
+    network["link"] = [
+        {
+            "from": a,
+            "to": b,
+            "delay": detours.time(*((3e-3, 9e-3) if "far" in (a, b) else (0.2e-3, 2e-3))),
+        }
+        for a, b in pairs
+    ]
+    found["traffic"] = _traffic(detours, ["in", "by", "out"], 2)
+    for one in found["traffic"]:
+        one |= {"from": "in", "to": "out", "rate": f"{detours.whole(600, 2_000)} Kb/s"}
+    found["traffic"].append({**found["traffic"][0], "from": "by", "pattern": "poisson"})
+    for name in ("on", "period"):
+        found["traffic"][-1].pop(name, None)
+    if detours.chance(0.6):
+        found["ops"]["smoothing"] = {"enabled": False, "unit": "10 ms"}
+    times = {"after": detours.time(1e-3, 0.05), "hold": detours.time(0.06, 0.5)}
+    found["ops"].setdefault("dlcc", {})["reroute"] = times
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Any
 
+import networkx
 import numpy as np
 
 from audit.checks import Audit
@@ -122,10 +124,11 @@ def _carried(run: Run, audit: Audit) -> None:
     numbers = packets["burst"][left]
     audit.claim(numbers.max(initial=0) <= ops["slots_sent"], "ops: a slot beyond the last one")
     units = run.end // span_ps(run.scenario["ops"]["smoothing"]["unit"])
-    each = run.scenario["ops"]["smoothing"]["units"]
+    smoothing = run.scenario["ops"]["smoothing"]
+    most = units // smoothing["units"] + 1 if smoothing["enabled"] else 0
     for index, edge in enumerate(ops["edges"]):
         asked = edge["requests"] + edge["frozen"]
-        audit.claim(asked <= units // each + 1, f"ops.edges[{index}]: {asked} negotiations")
+        audit.claim(asked <= most, f"ops.edges[{index}]: {asked} negotiations")
         audit.claim(edge["cuts"] == 0 or ops["notifications"] > 0, f"ops.edges[{index}].cuts")
 
 
@@ -147,7 +150,78 @@ def _ends(run: Run) -> list[tuple[str, str]]:
     return [of_kind[kind][number] for kind, number in rows]
 
 
-def _outputs(run: Run, audit: Audit, ends: list[tuple[str, str]], whole: bool) -> None:
+#: The ends of a buffer, and the number of its route, from 1.
+Buffer = tuple[str, str, int]
+
+
+class Detours:
+    """The fibres that edge nodes avoid for UDP, by the notifications in the trace."""
+
+    def __init__(self, run: Run, rules: dict[str, str]) -> None:
+        network = run.scenario["network"]
+        self._graph: Any = networkx.DiGraph()
+        for link in network["link"]:
+            delay = span_ps(link["delay"])
+            self._graph.add_edge(link["from"], link["to"], delay=delay)
+            self._graph.add_edge(link["to"], link["from"], delay=delay)
+        self._ends = {node["name"] for node in network["node"] if node["role"] == "edge"}
+        self._most = network["routes_per_pair"]
+        self._known: dict[tuple[str, str], list[list[tuple[str, str]]]] = {}
+        self._spans: dict[tuple[str, tuple[str, str]], list[list[int]]] = {}
+        after, hold = span_ps(rules["after"]), span_ps(rules["hold"])
+        rates, names = run.table("packets_rates"), [node["name"] for node in network["node"]]
+        columns = [rates.get(name, ()) for name in ("t_ps", "event", "from", "node", "port")]
+        for at, event, *nodes in zip(*columns, strict=True):
+            if event != "notified":
+                continue
+            edge, node, port = (names[number - 1] for number in nodes)
+            spans = self._spans.setdefault((edge, (node, port)), [])
+            if spans and at < spans[-1][1]:
+                spans[-1][1] = at + hold
+            else:
+                spans.append([at + after, at + hold])
+
+    def _routes(self, ends: tuple[str, str]) -> list[list[tuple[str, str]]]:
+        if ends not in self._known:
+            through = [n for n in self._graph if n in ends or n not in self._ends]
+            among = self._graph.subgraph(through)
+            found = networkx.shortest_simple_paths(among, *ends, weight="delay")
+            routes = [
+                list(itertools.pairwise(path)) for path in itertools.islice(found, self._most)
+            ]
+            self._known[ends] = routes
+        return self._known[ends]
+
+    def takes(self, ends: tuple[str, str], at: int) -> int:
+        """Return the number of the route of a packet that comes to its edge node at a time."""
+        for place, route in enumerate(self._routes(ends)):
+            spans = [span for link in route for span in self._spans.get((ends[0], link), ())]
+            if not any(begin <= at < end for begin, end in spans):
+                return place + 1
+        return 1
+
+
+def _buffers(run: Run, audit: Audit) -> list[Buffer]:
+    """Return of each packet the buffer that it enters, or would."""
+    packets, ends = run.table("packets"), _ends(run)
+    rules = (run.scenario["ops"].get("dlcc") or {}).get("reroute")
+    detours = Detours(run, rules) if rules is not None else None
+    rows = zip(packets["kind"], packets["ingress_ps"].tolist(), ends, strict=True)
+    found = [
+        (*pair, detours.takes(pair, at) if detours and kind == "udp" and at != NONE else 1)
+        for kind, at, pair in rows
+    ]
+    came = [one for one, at in zip(found, packets["ingress_ps"], strict=True) if at != NONE]
+    audit.equal("ops.rerouted", sum(number > 1 for *_, number in came))
+    used = set(came)
+    for index, edge in enumerate(run.summary["ops"]["edges"]):
+        there = (edge["from"], edge["to"], edge["route"]) in used
+        audit.equal(f"ops.edges[{index}].route", edge["route"] if there else None)
+    audit.claim(len(used) == len(run.summary["ops"]["edges"]), f"ops.edges: {used} were used")
+    return found
+
+
+def _outputs(run: Run, audit: Audit, ends: list[Buffer], whole: bool) -> None:
     """Slots that each buffer sent, and those of a node's only output that no slot passes."""
     packets, ops = run.table("packets"), run.summary["ops"]
     left = packets["departed_ps"] != NONE
@@ -157,7 +231,7 @@ def _outputs(run: Run, audit: Audit, ends: list[tuple[str, str]], whole: bool) -
     if not whole:
         return
     for index, edge in enumerate(ops["edges"]):
-        audit.equal(f"ops.edges[{index}].slots", sent[edge["from"], edge["to"]])
+        audit.equal(f"ops.edges[{index}].slots", sent[edge["from"], edge["to"], edge["route"]])
     slots = run.measured / (ops["slot_s"] * 1e12)
     ports = Counter(port["from"] for port in ops["ports"])
     width = run.scenario["network"]["wavelengths"]
@@ -178,7 +252,7 @@ def _backlog(run: Run, audit: Audit) -> None:
     comes or leaves at that instant.
     """
     packets, payload = run.table("packets"), _payload(run)
-    ends = _ends(run)
+    ends = _buffers(run, audit)
     left = packets["departed_ps"] != NONE
     split = -(-packets["size_bytes"] // payload) > 1
     whole = not (left & split).any() and run.scenario["ops"]["packing"] == "one"
@@ -186,7 +260,7 @@ def _backlog(run: Run, audit: Audit) -> None:
     every = np.ones(len(ends), dtype=bool)
     _waits(run, audit, "ops", every)
     for index, edge in enumerate(run.summary["ops"]["edges"]):
-        mine = [pair == (edge["from"], edge["to"]) for pair in ends]
+        mine = [one == (edge["from"], edge["to"], edge["route"]) for one in ends]
         _waits(run, audit, f"ops.edges[{index}]", np.array(mine, dtype=bool))
     most, extra = run.summary["ops"]["backlog_max_bits"], run.summary["ops"]
     mean = extra["backlog_mean_bits"] * (1 + 1e-9)

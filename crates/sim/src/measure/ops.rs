@@ -40,6 +40,8 @@ pub struct OpsSummary {
     pub acks_filtered: u64,
     /// Copies of segments that edge nodes sent; they count among the packets sent of the run.
     pub copies: u64,
+    /// UDP packets that edge nodes sent over another route than the first.
+    pub rerouted: u64,
     /// Positions taken of the buffer of a switch, on average over time; the largest of all nodes.
     pub buffer_mean: f64,
     /// Most positions taken at once at a node.
@@ -139,6 +141,8 @@ pub struct PairSummary {
     pub from: String,
     /// The other one.
     pub to: String,
+    /// The number of its route among those between the two, from 1.
+    pub route: u32,
     /// Slots sent.
     pub slots: u64,
     /// Rates asked for.

@@ -30,6 +30,7 @@ table! {
         t_ps: u64 => Column::U64,
         from: u32 => Column::U32,
         to: u32 => Column::U32,
+        route: u32 => Column::U32,
         event: u8 => |codes| Column::Category(codes, EVENTS),
         node: u32 => Column::U32,
         port: u32 => Column::U32,
@@ -45,8 +46,9 @@ table! {
 /// one that there is not is no number.
 pub(crate) struct RateRow {
     pub(crate) now: Time,
-    /// The edge nodes of the buffer, from 0.
+    /// The edge nodes of the buffer, and its route among theirs, from 0.
     pub(crate) ends: (u32, u32),
+    pub(crate) place: u32,
     pub(crate) event: RateEvent,
     /// The node that lost the slot and the one its output leads to, from 1; 0: none.
     pub(crate) output: (u32, u32),
@@ -65,6 +67,7 @@ impl RateTable {
         self.t_ps.push(row.now.as_ps());
         self.from.push(row.ends.0 + 1);
         self.to.push(row.ends.1 + 1);
+        self.route.push(row.place + 1);
         self.event.push(row.event as u8);
         self.node.push(row.output.0);
         self.port.push(row.output.1);

@@ -25,6 +25,7 @@ mod not_ect;
 mod one_by_the_clock;
 mod ops;
 mod outages;
+mod reroute;
 mod runs;
 mod speed;
 mod stack;

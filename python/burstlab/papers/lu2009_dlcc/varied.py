@@ -1,11 +1,14 @@
-"""Quantities that the figures hold fixed: slots of buffer, TCP flows, sources of UDP."""
+"""Quantities that the figures hold fixed, flows in step, and rerouting of UDP (section IV)."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from burstlab.papers.lu2009_dlcc.link import COLOURS
+import numpy as np
+
+from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT
 from burstlab.papers.lu2009_dlcc.slots import (
     carried,
     compare,
@@ -16,10 +19,19 @@ from burstlab.papers.lu2009_dlcc.slots import (
     tell,
     timeouts,
 )
-from burstlab.plot import Axes, Curve, CurvePanel
+from burstlab.plot import Axes, Curve, CurvePanel, Dot
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Metric
-from burstlab.statistics import paired_ratio
+from burstlab.reproduce.grid import Corner, Metric, Run, runs_of
+from burstlab.simulation import run_resolved
+from burstlab.statistics import mean_ci95, paired_ratio
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from burstlab.results import Replication
+
+_STEP, _USED = "correlation of windows", "share of the link used"
+_BOTH, _LATER, _ALONE = "DLCC and rerouting", "DLCC and rerouting, 100 ms later", "rerouting"
 
 
 def buffer(context: Context) -> Findings:
@@ -100,4 +112,87 @@ def _at(found: Sequence[Corner], label: str) -> Corner:
     return next(corner for corner in found if corner.label == label)
 
 
-TARGETS = {"buffer": buffer, "flows": flows, "sources": sources}
+def reroute(context: Context) -> Findings:
+    """Measure rerouting of UDP against the round-trip time."""
+    findings, found = Findings(), corners(context)
+    goodput, loss = carried(context), lost(context)
+    tell(context, findings, found, "goodput (Mb/s)", goodput)
+    tell(context, findings, found, "loss rate (kb/s)", loss)
+    for pair in ((_ALONE, "neither"), (_BOTH, _ALONE)):
+        compare(findings, found, "goodput", pair, goodput)
+    for pair in ((_BOTH, "DLCC"), (_LATER, _BOTH)):
+        compare(findings, found, "loss rate", pair, loss)
+    panels = [
+        CurvePanel("Goodput", _curves(found, goodput)),
+        CurvePanel("Loss", _curves(found, loss), y="loss rate (kb/s)"),
+    ]
+    findings.draw(context.target, panels, Axes(RTT, "goodput (Mb/s)"))
+    return findings
+
+
+def synchronised(context: Context) -> Findings:
+    """Measure the correlation of windows against the number of flows."""
+    findings = Findings()
+    curves: dict[str, dict[str, list[Dot]]] = {_STEP: {}, _USED: {}}
+    for run in runs_of(context, "grid"):
+        context.used_seed = context.used_seed or int(run.scenario["run"]["seed"])
+        numbers = [_made(context, run, number) for number in range(run.replications)]
+        for name, each in zip((_STEP, _USED), zip(*numbers, strict=True), strict=True):
+            value = mean_ci95(each)
+            context.tell(findings, f"{run.group}, {run.point}: {name}", value)
+            curves[name].setdefault(run.group, []).append(dot(run.x, value))
+    of_step = {group: [one.y for one in dots] for group, dots in curves[_STEP].items()}
+    most, least = (context.plan[name] for name in ("in_step", "out_of_step"))
+    apart = min(one - other for one, other in zip(of_step[most], of_step[least], strict=True))
+    findings.measures[f"least correlation with {most} less that with {least}"] = apart
+    panels = [
+        CurvePanel(
+            name,
+            [
+                Curve(*one, "measured")
+                for one in zip(groups, COLOURS, groups.values(), strict=False)
+            ],
+            y=name,
+        )
+        for name, groups in curves.items()
+    ]
+    ticks = [one.x for one in curves[_STEP][most]]
+    axes = Axes("TCP flows", "", log_x=True, ticks=ticks, floor=None)
+    findings.draw(context.target, panels, axes)
+    return findings
+
+
+def _made(context: Context, run: Run, number: int) -> tuple[float, float]:
+    """Make a replication; its trace is large, and there is only one at a time."""
+    result = run_resolved(run.scenario, range(number, number + 1), trace=["cwnd"])
+    context.fingerprints.append(result.fingerprint)
+    sample = result.replications[0]
+    measured = sample.ops["measured"]
+    windows = _windows(sample, float(context.plan["step_s"]), measured["time_s"])
+    sizes = windows.std(axis=1)
+    # The variance of the sum, over the variances alone: of windows in step it is the largest.
+    alone = float((sizes**2).sum())
+    shared = float(windows.sum(axis=0).var()) - alone
+    slots = measured["time_s"] / sample.ops["slot_s"]
+    return shared / (float(sizes.sum()) ** 2 - alone), measured["delivered"] / slots
+
+
+def _windows(sample: Replication, step_s: float, measured_s: float) -> NDArray[np.float64]:
+    """Return the window of each flow at each step of the measured time."""
+    table = sample.tables["cwnd"]
+    end_s = float(sample.summary["simulated_s"])
+    steps = np.arange(end_s - measured_s, end_s, step_s)
+    flow, at_s, cwnd = np.asarray(table["flow"]), table.seconds("t_ps"), np.asarray(table["cwnd"])
+    order = np.argsort(flow, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(flow[order])) + 1)
+    rows = [cwnd[mine][np.searchsorted(at_s[mine], steps, side="right") - 1] for mine in parts]
+    return np.array(rows, dtype=np.float64)
+
+
+TARGETS = {
+    "buffer": buffer,
+    "flows": flows,
+    "sources": sources,
+    "reroute": reroute,
+    "synchronised": synchronised,
+}

@@ -149,6 +149,7 @@ def one_loss(context: Context) -> Findings:
             )
         )
         findings.rows.append(context.row(f"{label}: time-outs", measures[f"{label}: time-outs"]))
+        measures.update({f"{label}: {name}": value for name, value in _repair(result).items()})
     first, *others = results.values()
     measures["packets in which the three traces differ"] = sum(
         _different_rows(first, other) for other in others
@@ -156,6 +157,26 @@ def one_loss(context: Context) -> Findings:
     measures["time-outs, all three"] = sum(_flow(r, "timeouts") for r in results.values())
     _draw(context, results, findings)
     return findings
+
+
+def _repair(result: Result) -> dict[str, float]:
+    """Return what happens from the first fast retransmission to the time-out, or to full repair."""
+    cuts, timeouts = (_event_times(result, name) for name in ("fast-retransmit", "timeout"))
+    if not len(cuts):
+        return {}
+    end = float(timeouts[0]) if len(timeouts) else _instant(result, "recovered")
+    packets = result.packets.where(kind="data")
+    sent = packets.seconds("sent_ps")[packets["transmission"] == 1]
+    found = {
+        "new packets sent during repair": float(np.sum((sent > cuts[0]) & (sent < end))),
+        "repair (s)": end - float(cuts[0]),
+    }
+    if len(timeouts):
+        rows = result.cwnd
+        last = int(np.flatnonzero(rows.seconds("t_ps") < end)[-1])
+        ratio = rows.seconds("rto_ps")[last] / (15.0 * rows.seconds("srtt_ps")[last])
+        found["time-out over 15 round trips"] = float(ratio)
+    return found
 
 
 def _different_rows(a: Result, b: Result) -> int:

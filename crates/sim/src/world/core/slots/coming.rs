@@ -18,11 +18,10 @@ impl Fixed {
     fn any_way_back(&self, holds: impl Fn(Span) -> bool) -> bool {
         let edges = self.graph.edges();
         let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-        let routes =
-            ends.filter(|(from, to)| from != to).map(|(from, to)| self.routes.peek(from, to));
+        let all = ends.filter(|(from, to)| from != to).map(|(from, to)| self.routes.peek(from, to));
+        let mut routes = all.flat_map(|all| all.into_owned().into_iter().take(self.rules.routes()));
         let holds = |way: &[u32]| self.graph.steady_delay(way).is_none_or(&holds);
-        let mut firsts = routes.filter_map(|all| all.first().cloned());
-        firsts.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
+        routes.any(|route| (1..=route.len()).any(|hops| holds(&route[..hops])))
     }
 }
 

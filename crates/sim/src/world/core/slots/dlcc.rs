@@ -90,14 +90,14 @@ impl SlotNetwork {
     ) {
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let now = self.clock.start(slot);
-        let Pair { route, ends, .. } = &self.pairs[pair as usize];
-        let (back, (edge, to)) = (&route[..hops as usize], *ends);
+        let Pair { route, ends: (edge, _), .. } = &self.pairs[pair as usize];
+        let (back, edge) = (&route[..hops as usize], *edge);
         let ends = back.last().map(|&last| self.fixed.graph.link(last));
         let home = ends.and_then(|last| self.fixed.graph.link_between(last.to, last.from));
         let loss = self.fibres[link as usize].descriptor.loss_rate(slot);
         let leaves = now + dlcc.piggyback_wait;
         let left = self.clock.start(left);
-        let notice = CongestionNotice { edge, to, left, link, loss, segments, pair, hops, leaves };
+        let notice = CongestionNotice { edge, left, link, loss, segments, pair, hops, leaves };
         self.tally.notifications += 1;
         match (dlcc.notification, home) {
             (Notification::Piggybacked, Some(home)) => {
@@ -171,17 +171,12 @@ impl SlotNetwork {
             }
             let before = smooth.rate.rate();
             smooth.rate.hears(notice.loss * part);
-            let (ends, after) = (pair.ends, smooth.rate.rate());
+            let after = smooth.rate.rate();
             pair.tally.cuts += 1;
             self.paces(now, number, context);
             let loss = notice.loss * part;
-            self.records_notice(
-                now,
-                notice,
-                (ends, RateEvent::Cut),
-                [loss, before, after],
-                context,
-            );
+            let what = (number as u32, RateEvent::Cut);
+            self.records_notice(now, notice, what, [loss, before, after], context);
         }
     }
 
@@ -190,7 +185,7 @@ impl SlotNetwork {
         &self,
         now: Time,
         notice: &CongestionNotice,
-        (ends, event): ((u32, u32), RateEvent),
+        (number, event): (u32, RateEvent),
         [loss, before, after]: [f64; 3],
         context: &mut Context,
     ) {
@@ -198,10 +193,10 @@ impl SlotNetwork {
             return;
         }
         let link = self.fixed.graph.link(notice.link);
-        let number = self.numbers.get(&ends).expect("a buffer that has sent is there");
-        let backlog = self.pairs[*number as usize].buffer.backlog();
+        let &Pair { ends, place, ref buffer, .. } = &self.pairs[number as usize];
+        let backlog = buffer.backlog();
         let (output, asked) = ((link.from + 1, link.to + 1), f64::NAN);
-        let row = RateRow { now, ends, event, output, loss, asked, backlog, before, after };
+        let row = RateRow { now, ends, place, event, output, loss, asked, backlog, before, after };
         context.recorder.rate(&row);
     }
 }
@@ -217,8 +212,11 @@ impl SlotNetwork {
         let notice = self.notices.take(slot);
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
+        if let Some(reroute) = &dlcc.reroute {
+            self.detours.hears(now, (notice.edge, notice.link), reroute);
+        }
         self.take_in(notice.edge, self.present);
-        let what = ((notice.edge, notice.to), RateEvent::Notified);
+        let what = (notice.pair, RateEvent::Notified);
         self.records_notice(now, &notice, what, [notice.loss, f64::NAN, f64::NAN], context);
         if rate_cut {
             self.cut(now, &notice, share, context);

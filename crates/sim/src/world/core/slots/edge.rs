@@ -16,18 +16,20 @@ use crate::world::events::SlotEvent;
 use crate::world::packet::Packet;
 
 impl Fixed {
-    /// A number of two edge nodes, of which every other two have another.
-    fn key_of(&self, ends: (u32, u32)) -> u64 {
-        u64::from(ends.0) * self.graph.nodes.len() as u64 + u64::from(ends.1)
+    /// A number of two edge nodes and a route between them, of which every other ones have another.
+    /// That of a first route does not depend on how many there are.
+    fn key_of(&self, ends: (u32, u32), place: u32) -> u64 {
+        let first = u64::from(ends.0) * self.graph.nodes.len() as u64 + u64::from(ends.1);
+        first + (u64::from(place) << 44)
     }
 
     /// How many units of its first interval have passed when a buffer comes to be.
-    fn phase_of(&self, ends: (u32, u32), draws: &Stream) -> u32 {
+    fn phase_of(&self, (ends, place): ((u32, u32), u32), draws: &Stream) -> u32 {
         let smoothing = &self.rules.smoothing;
         match smoothing.phase {
             Phase::Common => 0,
             Phase::Drawn => {
-                let [drawn, _] = draws.uniforms(self.key_of(ends));
+                let [drawn, _] = draws.uniforms(self.key_of(ends, place));
                 ((drawn * f64::from(smoothing.units)) as u32).min(smoothing.units - 1)
             }
         }
@@ -35,17 +37,17 @@ impl Fixed {
 }
 
 impl SlotNetwork {
-    /// A packet enters the buffer between two edge nodes.
+    /// A packet enters the buffer between two edge nodes, of the route with this place.
     #[inline]
     pub(super) fn enters(
         &mut self,
         now: Time,
-        ends: (u32, u32),
+        (ends, place): ((u32, u32), u32),
         packet: Packet,
         context: &mut Context,
     ) {
         self.take_in(ends.0, self.present);
-        let number = self.pair_of(ends);
+        let number = self.pair_of(ends, place);
         if self.fills(now, number, packet) {
             let due = self.pairs[number as usize].pacer.due();
             self.calendar.wake(ends.0, due, context);
@@ -74,16 +76,23 @@ impl SlotNetwork {
 
     /// The buffer between two edge nodes, which comes to be when it is first used.
     #[inline]
-    fn pair_of(&mut self, ends: (u32, u32)) -> u32 {
-        match self.numbers.get(&ends) {
+    fn pair_of(&mut self, ends: (u32, u32), place: u32) -> u32 {
+        let known = match place {
+            0 => self.numbers.get(&ends),
+            _ => self.nodes[ends.0 as usize].pairs.iter().find(|&&number| {
+                let pair = &self.pairs[number as usize];
+                (pair.ends, pair.place) == (ends, place)
+            }),
+        };
+        match known {
             Some(&number) => number,
-            None => self.new_pair(ends),
+            None => self.new_pair(ends, place),
         }
     }
 
-    fn new_pair(&mut self, ends: (u32, u32)) -> u32 {
+    fn new_pair(&mut self, ends: (u32, u32), place: u32) -> u32 {
         let rules = &self.fixed.rules;
-        let route = self.fixed.routes.of(ends.0, ends.1)[0].clone();
+        let route = self.fixed.routes.of(ends.0, ends.1)[place as usize].clone();
         let payload = (rules.slot_size.get() - rules.slot_header.get()) as u32;
         let smoothing = &rules.smoothing;
         let reading = rules.dlcc.as_ref().map_or(Reading::default(), |dlcc| dlcc.reading);
@@ -92,7 +101,7 @@ impl SlotNetwork {
         let least = smoothing.min_rate.expect("a scenario that was read has one");
         let smooth = (!self.fixed.unsmoothed[ends.0 as usize]).then(|| Smooth {
             smoother: Smoother::new(smoothing.weight, smoothing.units, unit)
-                .in_phase(self.fixed.phase_of(ends, &self.negotiations)),
+                .in_phase(self.fixed.phase_of((ends, place), &self.negotiations)),
             rate: RateCut::new(reading, least, least),
             mark: 0.0,
             holds: false,
@@ -100,6 +109,7 @@ impl SlotNetwork {
         let number = self.pairs.len() as u32;
         self.pairs.push(Pair {
             ends,
+            place,
             route,
             buffer: Slotter::new(payload, rules.packing),
             pacer: Pacer::new(if smooth.is_some() { least } else { line }),
@@ -107,7 +117,9 @@ impl SlotNetwork {
             whole: Reassembly::default(),
             tally: PairTally::default(),
         });
-        self.numbers.insert(ends, number);
+        if place == 0 {
+            self.numbers.insert(ends, number);
+        }
         self.nodes[ends.0 as usize].pairs.push(number);
         number
     }
@@ -126,7 +138,8 @@ impl SlotNetwork {
             Phase::Drawn => {
                 let every = (self.nodes.len() as u64).pow(2);
                 let turn = |number: usize| {
-                    let key = self.fixed.key_of(self.pairs[number].ends);
+                    let Pair { ends, place, .. } = self.pairs[number];
+                    let key = self.fixed.key_of(ends, place);
                     let ordinal = self.units.wrapping_mul(every).wrapping_add(key);
                     self.negotiations.uniforms(ordinal)[1]
                 };
@@ -195,8 +208,10 @@ impl SlotNetwork {
         if context.recorder.traces_packets() {
             let pair = &self.pairs[number];
             let after = pair.smooth.as_ref().map_or(f64::NAN, |smooth| smooth.rate.rate());
-            let (ends, output, loss) = (pair.ends, (0, 0), f64::NAN);
-            let row = RateRow { now, ends, event, output, loss, asked, backlog, before, after };
+            let &Pair { ends, place, .. } = pair;
+            let (output, loss) = ((0, 0), f64::NAN);
+            let row =
+                RateRow { now, ends, place, event, output, loss, asked, backlog, before, after };
             context.recorder.rate(&row);
         }
     }

@@ -12,6 +12,7 @@ mod network;
 mod notice;
 mod pair;
 mod report;
+mod reroute;
 mod surgery;
 mod switching;
 mod tally;
@@ -31,6 +32,7 @@ use self::calendar::Calendar;
 use self::ingress::{Ingress, Moment};
 use self::notice::CongestionNotice;
 use self::pair::Pair;
+use self::reroute::Detours;
 use self::tally::{OpsTally, SlotLinkTally};
 use super::effects::{Effects, Expected};
 use super::flows::{Address, Flows};
@@ -192,6 +194,7 @@ pub(in crate::world) struct SlotNetwork {
     /// Buffers by ingress and egress, as they come to be used.
     pairs: Vec<Pair>,
     numbers: BTreeMap<(u32, u32), u32>,
+    detours: Detours,
     admission: Admission,
     /// When buffers negotiate, and in which order at one instant.
     negotiations: Stream,
@@ -282,6 +285,7 @@ impl SlotNetwork {
             cells: Slab::default(),
             pairs: Vec::new(),
             numbers: BTreeMap::new(),
+            detours: Detours::default(),
             known: Vec::new(),
             home: Vec::new(),
             notices: Slab::default(),
@@ -313,11 +317,11 @@ impl SlotNetwork {
             Packet::Data(data) => {
                 self.present = (now, data.flow());
                 self.forwards(&data);
-                self.enters(now, (from, to), packet, context);
+                self.enters(now, ((from, to), 0), packet, context);
             }
             Packet::Ack(_) => {
                 self.present = (now, u32::MAX);
-                self.enters(now, (to, from), packet, context);
+                self.enters(now, ((to, from), 0), packet, context);
             }
         }
     }

@@ -110,7 +110,12 @@ impl Network for SlotNetwork {
     ) {
         context.recorder.reached(packet.row, now);
         self.present = (now, 0);
-        self.enters(now, ends, Packet::Data(packet), context);
+        let routes = self.fixed.routes.of(ends.0, ends.1);
+        let place = match self.fixed.rules.reroute() {
+            Some(_) => self.detours.takes(now, ends.0, routes),
+            None => 0,
+        };
+        self.enters(now, (ends, place), Packet::Data(packet), context);
     }
 
     #[inline]
@@ -162,7 +167,7 @@ impl Network for SlotNetwork {
     fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
         context.recorder.reached(copy.row, at);
         let &Address { from, to, .. } = self.flows.address(copy.flow());
-        self.enters(at, (from, to), Packet::Data(copy), context);
+        self.enters(at, ((from, to), 0), Packet::Data(copy), context);
     }
 
     fn repaired(&mut self) {

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 /// A notification of a slot lost by congestion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CongestionNotice {
-    /// The edge that sent the slot, the one it was for, and when it left.
+    /// The edge that sent the slot, and when it left.
     pub(super) edge: u32,
-    pub(super) to: u32,
     pub(super) left: Time,
     /// The congested link and its loss rate.
     pub(super) link: u32,

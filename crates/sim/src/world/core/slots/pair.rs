@@ -10,6 +10,8 @@ use crate::world::packet::Packet;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Pair {
     pub(super) ends: (u32, u32),
+    /// The place of its route among those of the two edge nodes.
+    pub(super) place: u32,
     pub(super) route: Vec<u32>,
     pub(super) buffer: Slotter<Packet>,
     pub(super) pacer: Pacer,

@@ -106,6 +106,7 @@ impl SlotNetwork {
         let edges = self.pairs.iter().map(|pair| PairSummary {
             from: name(pair.ends.0),
             to: name(pair.ends.1),
+            route: pair.place + 1,
             slots: pair.tally.slots,
             requests: pair.tally.requests,
             refused: pair.tally.refused,
@@ -134,6 +135,7 @@ impl SlotNetwork {
             ack_retransmissions: self.tally.retransmissions,
             acks_filtered: self.tally.filtered,
             copies: self.tally.copies,
+            rerouted: self.detours.packets,
             buffer_mean: largest(|switch| switch.buffer_mean),
             buffer_max: switches.iter().map(|switch| switch.buffer_max).max().unwrap_or(0),
             backlog_mean_bits: self.tally.backlog / units,
