@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
 use crate::congestion::{Aimd, Course, Fast, Law, SSTHRESH_MIN, Vegas};
-use crate::foreign::{self, Classes, Decision, ForeignLaw};
+use crate::foreign::{self, Classes, Decision, ForeignLaw, HasLaw};
 use crate::round::Round;
 use crate::slow_start::{EveryOther, SlowStart};
 
@@ -195,15 +195,17 @@ impl Window {
     }
 }
 
-/// Where somebody else decides.
-impl Window {
-    pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignLaw> {
+impl HasLaw for Window {
+    fn foreign(&mut self) -> Option<&mut dyn ForeignLaw> {
         match &mut self.law {
             Law::Foreign(law) => Some(&mut **law),
             _ => None,
         }
     }
+}
 
+/// Where somebody else decides.
+impl Window {
     pub(crate) fn is_foreign(&self) -> bool {
         matches!(self.law, Law::Foreign(_))
     }

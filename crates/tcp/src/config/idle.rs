@@ -1,5 +1,7 @@
 //! Parameters that an endpoint never reads, because of the choice that another parameter makes.
 
+use crate::detection::{Listens, NakDelay};
+
 use super::{BackMode, Config, Detector, RtoEstimator, SsthreshBasis, Variant, WindowLaw};
 
 /// Parameters, whether an endpoint reads them, and the choice that lets it.
@@ -68,13 +70,23 @@ const RULES: &[Rule] = &[
         "detector = \"ble\"",
     ),
     (&["ble_order", "ble_burst_min"], |c| c.detector == Detector::Ble, "detector = \"ble\""),
-    (&["back_mode"], |c| c.detector == Detector::Back, "detector = \"back\""),
+    (
+        &["class_notices"],
+        |c| matches!(c.detector, Detector::Law | Detector::Python),
+        "detector = \"law\"",
+    ),
+    (&["back_mode"], |c| Listens::of(c).to_edges(), "detector = \"back\""),
     (
         &["back_egress_unknown"],
         |c| c.detector == Detector::Back && c.back_mode == BackMode::Egress,
         "detector = \"back\" and back_mode = \"egress\"",
     ),
-    (&["bnak_delay", "bnak_partial"], |c| c.detector == Detector::Bnak, "detector = \"bnak\""),
+    (&["bnak_partial"], |c| c.detector == Detector::Bnak, "detector = \"bnak\""),
+    (
+        &["bnak_delay"],
+        |c| matches!(Listens::of(c).dropped, Some(NakDelay::Path | NakDelay::Rtt)),
+        "detector = \"bnak\"",
+    ),
     (&["d_sack"], Config::has_sack, "sack = true"),
     (&["rack_adapts", "rack_counts"], |c| c.rack == Some(true), "rack = true"),
     (

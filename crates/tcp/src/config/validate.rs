@@ -83,6 +83,13 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
     within("detector_window_min", config.detector_window_min, 0, WINDOW_MAX)?;
     within("ble_burst_min", config.ble_burst_min, 0, WINDOW_MAX)?;
     require(
+        config.detector != Detector::Law || config.window_law == WindowLaw::Python,
+        "detector",
+        "law",
+        "only a class of Python is law and detector",
+        "write window_law = \"python\" and window_law_class, or another detector",
+    )?;
+    require(
         config.detector == Detector::None || config.variant != Variant::Tahoe,
         "detector",
         format!("{:?}", config.detector).to_lowercase(),
@@ -112,13 +119,6 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\", \"vegas\", \"scalable\", \
          \"highspeed\", \"htcp\", \"illinois\", \"veno\", \"westwood\" or \"python\", \
          or another variant",
-    )?;
-    require(
-        config.detector != Detector::Python,
-        "detector",
-        "python",
-        "the variant \"linux\" asks no class about time-outs",
-        "write \"oracle\", \"bnak\", \"back\", \"ble\" or \"none\", or another variant",
     )?;
     require(
         config.send_jitter.is_zero(),
