@@ -1946,6 +1946,15 @@ class Tcp(_Section):
         `"bnak"`: the verdict on a time-out after a burst NAK that did not cover all outstanding
         segments: `"true-timeout"` or `"recheck"` (false if it covers all that are outstanding by
         then). Default `"true-timeout"`.
+    aimd_alpha : float, optional
+        `"aimd"`: by how many segments the window grows each round trip (GAIMD: Yang and Lam 2000),
+        above 0, at most 1,000. Default: 3 (1 - `aimd_beta`) / (1 + `aimd_beta`), with which the
+        mean window under random losses is RFC 5681's; 1 without `aimd_beta`. Without effect if
+        `variant` is `"linux"`.
+    aimd_beta : float, optional
+        `"aimd"`: the part of the window that a loss leaves, above 0, below 1; after a time-out the
+        threshold is this part. Default 0.5 (RFC 5681). Larger values make a steadier window.
+        Without effect if `variant` is `"linux"`.
     class_notices : ClassNotices, optional
         Reports of nodes that the class of `detector` `"law"` or `"python"` gets: `"none"`, `"acks"`
         (burst ACKs of the edge nodes that `back_mode` names), `"naks"` (burst NAKs, which travel as
@@ -2094,6 +2103,8 @@ class Tcp(_Section):
     back_egress_unknown: EgressUnknown | None = None
     bnak_delay: BnakDelay | None = None
     bnak_partial: BnakPartial | None = None
+    aimd_alpha: float | None = None
+    aimd_beta: float | None = None
     class_notices: ClassNotices | None = None
     sack: bool | None = None
     d_sack: bool | None = None

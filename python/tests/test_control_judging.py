@@ -133,6 +133,18 @@ def test_a_class_that_does_not_fit_is_refused(tmp_path, body, tcp, says):
     assert says in str(stated.value) and "\n  fix: " in str(stated.value)
 
 
+def test_the_page_shows_the_message_of_a_missing_notice(root, tmp_path, burstlab):
+    page = (root / "docs/howto/python-control.md").read_text()
+    message = re.findall(r"```text\n(error: .*?)```", page, re.DOTALL)[0]
+    (tmp_path / "mine.py").write_text(f"class Mine:\n    {NAK}\n")
+    (tmp_path / "one.toml").write_text(
+        "[tcp]\nwindow_law = 'python'\ndetector = 'law'\n"
+        "window_law_class = { file = 'mine.py', class = 'Mine' }\n"
+    )
+    answer = burstlab("run", tmp_path / "one.toml")
+    assert (answer.status, answer.err) == (2, message)
+
+
 def test_a_class_that_excuses_what_was_never_lost_ends_the_run(tmp_path, burstlab):
     (tmp_path / "mine.py").write_text(f"class Mine:\n    {NAK}\n")
     # Time-outs come before the ACKs, so that bursts hold what has arrived already.

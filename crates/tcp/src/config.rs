@@ -383,6 +383,17 @@ parameters! {
 
     rare
 
+    /// `"aimd"`: by how many segments the window grows each round trip (GAIMD: Yang and Lam 2000),
+    /// above 0, at most 1,000. Default: 3 (1 - `aimd_beta`) / (1 + `aimd_beta`), with which the
+    /// mean window under random losses is RFC 5681's; 1 without `aimd_beta`. Without effect if
+    /// `variant` is `"linux"`.
+    aimd_alpha: f64,
+
+    /// `"aimd"`: the part of the window that a loss leaves, above 0, below 1; after a time-out the
+    /// threshold is this part. Default 0.5 (RFC 5681). Larger values make a steadier window.
+    /// Without effect if `variant` is `"linux"`.
+    aimd_beta: f64,
+
     /// Reports of nodes that the class of `detector` `"law"` or `"python"` gets: `"none"`, `"acks"`
     /// (burst ACKs of the edge nodes that `back_mode` names), `"naks"` (burst NAKs, which travel as
     /// `bnak_delay` says) or `"all"`. Default `"none"`.

@@ -13,6 +13,11 @@ const RULES: &[Rule] = &[
         has_vegas,
         "variant = \"vegas\"",
     ),
+    (
+        &["aimd_alpha", "aimd_beta"],
+        |c| is_classic(c) && c.window_law == WindowLaw::Aimd,
+        "variant = \"sack\" and window_law = \"aimd\"",
+    ),
     (&["fast_alpha", "fast_gamma"], |c| c.window_law == WindowLaw::Fast, "window_law = \"fast\""),
     (&["sack_block_size", "sack_blocks"], Config::has_sack, "variant = \"sack\""),
     (&["sack_recovery"], |c| c.variant == Variant::Sack, "variant = \"sack\""),

@@ -38,6 +38,8 @@ const BUFFER_MAX: Bytes = Bytes::new(1_000_000_000);
 const OVERHEAD_MAX: Bytes = Bytes::new(64_000);
 /// Far below where picoseconds in 64 bits end.
 const SPAN_MAX: Span = Span::from_secs(1_000_000);
+/// More segments a round trip than any path has use for.
+const ALPHA_MAX: f64 = 1e3;
 /// As long as the shortest time-out of the RFCs.
 const JITTER_MAX: Span = Span::from_secs(1);
 
@@ -72,6 +74,7 @@ fn positive(field: &'static str, value: Span) -> Result<(), ConfigError> {
 pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     sizes(config)?;
     windows(config)?;
+    increase(config)?;
     delays(config)?;
     detection(config)?;
     linux(config)?;
@@ -272,6 +275,24 @@ fn sizes(config: &Config) -> Result<(), ConfigError> {
         "write a size such as \"8 B\"",
     )?;
     within("sack_blocks", u32::from(config.sack_blocks), 1, MAX_SACK_BLOCKS as u32)
+}
+
+fn increase(config: &Config) -> Result<(), ConfigError> {
+    let (alpha, beta) = (config.aimd_alpha.unwrap_or(1.0), config.aimd_beta.unwrap_or(0.5));
+    require(
+        alpha > 0.0 && alpha <= ALPHA_MAX,
+        "aimd_alpha",
+        alpha,
+        "not above 0 and at most 1000",
+        "write a number such as 0.2",
+    )?;
+    require(
+        beta > 0.0 && beta < 1.0,
+        "aimd_beta",
+        beta,
+        "not above 0 and below 1",
+        "write the part of the window that a loss leaves, such as 0.875",
+    )
 }
 
 fn windows(config: &Config) -> Result<(), ConfigError> {
