@@ -111,7 +111,7 @@ fn verdict(mut detection: Detection, notices: &[(Notice, u64, &[u64])]) -> Verdi
     let outstanding = out(20.0, 5..8);
     for &(notice, burst, segments) in notices {
         detection.report(&mut NoLaw, |one| {
-            one.on_burst_ack(&BurstReport { notice, burst, segments }, &out(0.0, 0..0))
+            one.on_burst_ack(&BurstReport { notice, burst, segments }, &out(0.0, 0..0));
         });
     }
     detection.judge(&mut NoLaw, &outstanding, true)
