@@ -122,6 +122,21 @@ class Event:
     def acked(self) -> int:
         """Segments that this ACK acknowledges for the first time; 0 at other events."""
     @property
+    def suspects(self) -> tuple[int, int]:
+        """Segments ``[first, end)`` that the loss may be about, for `excuses` and a detector.
+
+        With ``variant = "linux"`` those that the sender takes for lost, else all outstanding ones.
+        """
+    @property
+    def sack(self) -> list[tuple[int, int]]:
+        """SACK blocks of this ACK, each ``[left, right)``, for `on_feedback` and a detector."""
+    @property
+    def burst(self) -> int | None:
+        """The number of the burst that a node reports on; None at other events."""
+    @property
+    def segments(self) -> list[int]:
+        """Segments of this connection in that burst, rising; empty at other events."""
+    @property
     def rtt(self) -> float | None:
         """The round trip that this ACK measured, of a segment that was sent once."""
     @property
@@ -138,7 +153,7 @@ class Event:
         """The time-out that the timer would be set to now, back-off included."""
     @property
     def round(self) -> Round | None:
-        """The round trip that this ACK ended, for a law."""
+        """The round trip that this ACK ended."""
     @property
     def delivery_rate(self) -> float | None:
         """The rate at which data arrive in bit/s, headers not counted; None before it is known.

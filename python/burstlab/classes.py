@@ -25,8 +25,15 @@ FIELDS = ("window_law_class", "detector_class")
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
 
-#: All that a law may have; a detector has the first three.
-OF_A_LAW = (*METHODS, "on_mark", "on_timer", "pacing_rate", "next_timer")
+#: Methods that get reports of nodes about bursts.
+ON_BURSTS = ("on_burst_left", "on_burst_arrived", "on_burst_lost")
+
+#: All that a detector may have, and all that a law may have, in the order of the engine.
+OF_A_DETECTOR = (*METHODS, *ON_BURSTS)
+OF_A_LAW = (
+    *OF_A_DETECTOR,
+    *("on_mark", "on_timer", "pacing_rate", "next_timer", "on_feedback", "excuses"),
+)
 
 #: The result of `load`: a function that makes an instance, which methods the class has, and whether
 #: it rules slow start.
@@ -326,7 +333,7 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
 
 
 def _methods(kind: str) -> tuple[str, ...]:
-    return OF_A_LAW if kind == "law" else METHODS
+    return OF_A_LAW if kind == "law" else OF_A_DETECTOR
 
 
 def _check_timer(has: Mapping[str, bool], file: str, name: str) -> None:

@@ -39,6 +39,10 @@ class CongestionControl:
     A method returns a number of segments, or congestion window and threshold as a pair
     ``(cwnd, ssthresh)``. They are used as they are (cwnd at least 1, ssthresh at least 2).
 
+    With ``detector = "law"`` the class is law and detector: the engine also calls `on_feedback`,
+    `excuses`, and for the reports that ``class_notices`` names `on_burst_left`, `on_burst_arrived`
+    and `on_burst_lost`.
+
     Attributes
     ----------
     rules_slow_start
@@ -73,6 +77,38 @@ class CongestionControl:
         """
         return event.window / 2.0
 
+    # The following methods are called only with ``detector = "law"``.
+
+    def on_feedback(self, event: Event) -> object:
+        """Take notice of an ACK, of new data or not, after its effects; the answer is ignored.
+
+        Unlike `on_ack` it is called in slow start and in recovery too, and has ``event.sack``.
+        """
+
+    def excuses(self, event: Event) -> bool:
+        """Return whether a loss is excused, as that of a burst in contention.
+
+        Called at each time-out, and with ``variant = "linux"`` at each reduction that no mark
+        caused. A loss in a window below ``detector_window_min`` costs in any case.
+        """
+        return False
+
+    def on_burst_left(self, event: Event) -> object:
+        """Take notice of a burst ACK of the ingress; the answer is ignored.
+
+        The burst ``event.burst`` with ``event.segments`` of this connection has left.
+        """
+
+    def on_burst_arrived(self, event: Event) -> object:
+        """Take notice of a burst ACK of the egress: the burst has arrived."""
+
+    def on_burst_lost(self, event: Event) -> bool:
+        """Return whether a burst NAK starts the repair at once; the loss is excused.
+
+        It may do so only if a segment of ``event.segments`` is at least ``event.first``.
+        """
+        return False
+
     # Only the Linux sender calls the following methods (``variant = "linux"``).
 
     def on_mark(self, event: Event) -> float | tuple[float, float]:
@@ -106,7 +142,8 @@ class Detector:
 
     A time-out below ``detector_window_min`` is genuine, whatever it answers. The reaction to a
     false time-out does not depend on the detector: half the window, all outstanding segments
-    retransmitted, no back-off.
+    retransmitted, no back-off. With ``variant = "linux"`` it judges each reduction of the window
+    that no mark caused.
     """
 
     def on_ack(self, event: Event) -> object:
@@ -118,3 +155,15 @@ class Detector:
     def on_timeout(self, event: Event) -> str:
         """Judge a time-out: return `GENUINE` or `FALSE`."""
         return GENUINE
+
+    # The following methods are called as ``class_notices`` says.
+
+    def on_burst_left(self, event: Event) -> object:
+        """Take notice of a burst ACK of the ingress; the answer is ignored."""
+
+    def on_burst_arrived(self, event: Event) -> object:
+        """Take notice of a burst ACK of the egress; the answer is ignored."""
+
+    def on_burst_lost(self, event: Event) -> bool:
+        """Return whether a burst NAK starts the repair at once; the loss is excused."""
+        return False

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+from burstlab.classes import ON_BURSTS
 from burstlab.documents.nearer import ENTRIES
 from burstlab.documents.parameters import LAWS_OF_LINUX
 from burstlab.documents.unresolved import unresolved
@@ -272,7 +273,9 @@ def _schemes(named: Mapping[str, Law], *, allow_code: bool) -> dict[str, dict[st
         if not isinstance(law, Mapping) and fields.get("window_law") == "python":
             given = fields["window_law_class"]
             source = given.get("source") or named_text(Path(given["file"]), name)
-            if linux or _needs_linux(source, given["class"]):
+            methods = _methods(source, given["class"])
+            fields |= _judging(methods)
+            if linux or not methods.isdisjoint(ASKED_BY_LINUX):
                 fields = {"variant": "linux", "profile": "linux", **fields}
         schemes[name] = fields
     return schemes
@@ -309,15 +312,30 @@ def _alike(schemes: dict[str, dict[str, Any]], document: Document) -> dict[str, 
     return schemes
 
 
-def _needs_linux(source: str, name: str) -> bool:
-    """Whether a class has a method that only the Linux sender calls."""
+def _methods(source: str, name: str) -> set[str]:
+    """Return the methods of a class in a text, and of its bases there."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
-        return False  # It is refused, with its line, as the scenario is read.
-    of = [one for one in body if isinstance(one, ast.ClassDef) and one.name == name]
-    parts = [part for one in of for part in one.body if isinstance(part, ast.FunctionDef)]
-    return any(part.name in ASKED_BY_LINUX for part in parts)
+        return set()  # It is refused, with its line, as the scenario is read.
+    classes = {one.name: one for one in body if isinstance(one, ast.ClassDef)}
+    found: set[str] = set()
+    names = [name]
+    while names:
+        one = classes.pop(names.pop(), None)
+        if one is not None:
+            found |= {part.name for part in one.body if isinstance(part, ast.FunctionDef)}
+            names += [base.id for base in one.bases if isinstance(base, ast.Name)]
+    return found
+
+
+def _judging(methods: set[str]) -> dict[str, str]:
+    """Return the fields of a class that is law and detector, if it is one."""
+    if methods.isdisjoint(("excuses", "on_feedback", *ON_BURSTS)):
+        return {}
+    acks, naks = not methods.isdisjoint(ON_BURSTS[:2]), ON_BURSTS[2] in methods
+    notices = "all" if acks and naks else "acks" if acks else "naks" if naks else None
+    return {"detector": "law"} | ({"class_notices": notices} if notices else {})
 
 
 def _fields(name: str, law: Law) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 __all__ = [
     "Access", "AccessSide", "AckInterval", "AckPacing", "AckWay", "Assembly", "BackMode",
-    "BackoffEnd", "Batches", "BleOrder", "BnakDelay", "BnakPartial", "Bursts", "Congestion",
-    "ConversionKind", "Core", "CoreForwarding", "Deflection", "DelayLines", "Demand",
+    "BackoffEnd", "Batches", "BleOrder", "BnakDelay", "BnakPartial", "Bursts", "ClassNotices",
+    "Congestion", "ConversionKind", "Core", "CoreForwarding", "Deflection", "DelayLines", "Demand",
     "DemandPattern", "Destination", "Detector", "Direction", "Distribution", "Dlcc", "Edge",
     "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit", "FileLengths", "Filter",
     "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "LinkLoss",
@@ -488,7 +488,7 @@ BackoffEnd: TypeAlias = Literal["measurement", "progress"]
 - `progress`: An ACK of new data.
 """
 
-Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python"]
+Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python", "law"]
 """Rule that distinguishes false time-outs from true ones.
 
 - `none`: Not at all.
@@ -497,6 +497,7 @@ Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python"]
 - `bnak`: Burst NAKs of the core node that drops a burst.
 - `oracle`: Perfect knowledge at the instant of the loss.
 - `python`: As a class of Python says.
+- `law`: As the class says that is the window law.
 """
 
 BleOrder: TypeAlias = Literal["update-first", "decide-first"]
@@ -533,6 +534,15 @@ BnakPartial: TypeAlias = Literal["true-timeout", "recheck"]
 
 - `true-timeout`: Taken for true.
 - `recheck`: False if the NAK covers all segments that are outstanding now.
+"""
+
+ClassNotices: TypeAlias = Literal["none", "acks", "naks", "all"]
+"""Reports of nodes that a class of Python gets.
+
+- `none`: None.
+- `acks`: Burst ACKs of the edge nodes.
+- `naks`: Burst NAKs of the node that drops a burst.
+- `all`: Both.
 """
 
 SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
@@ -1933,10 +1943,11 @@ class Tcp(_Section):
     detector : Detector, default "none"
         Rule by which the sender distinguishes a false time-out (one burst was lost, nothing is
         congested) from a true one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`,
-        `"back"`, `"bnak"`, `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge
-        at the instant of the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`.
-        After a false time-out the sender halves its window, sends everything outstanding again
-        without slow start, and does not back off the time-out.
+        `"back"`, `"bnak"`, `"python"` (as `detector_class` says), `"law"` (as `window_law_class`
+        says, a class that is law and detector) or `"oracle"` (perfect knowledge at the instant of
+        the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false
+        time-out the sender halves its window, sends everything outstanding again without slow
+        start, and does not back off the time-out.
     detector_window_min : int, default 3
         Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
         (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
@@ -1963,6 +1974,19 @@ class Tcp(_Section):
         `"bnak"`: the verdict on a time-out after a burst NAK that did not cover all outstanding
         segments: `"true-timeout"` or `"recheck"` (false if it covers all that are outstanding by
         then). Default `"true-timeout"`.
+    aimd_alpha : float, optional
+        `"aimd"`: by how many segments the window grows each round trip (GAIMD: Yang and Lam 2000),
+        above 0, at most 1,000. Default: 3 (1 - `aimd_beta`) / (1 + `aimd_beta`), with which the
+        mean window under random losses is RFC 5681's; 1 without `aimd_beta`. Without effect if
+        `variant` is `"linux"`.
+    aimd_beta : float, optional
+        `"aimd"`: the part of the window that a loss leaves, above 0, below 1; after a time-out the
+        threshold is this part. Default 0.5 (RFC 5681). Larger values make a steadier window.
+        Without effect if `variant` is `"linux"`.
+    class_notices : ClassNotices, optional
+        Reports of nodes that the class of `detector` `"law"` or `"python"` gets: `"none"`, `"acks"`
+        (burst ACKs of the edge nodes that `back_mode` names), `"naks"` (burst NAKs, which travel as
+        `bnak_delay` says) or `"all"`. Default `"none"`.
     sack : bool, default True
         Whether the receiver reports segments that arrive out of order (RFC 2018). Default true.
         Without it duplicate ACKs stand for segments, and a loss takes a round trip each. Without
@@ -2107,6 +2131,9 @@ class Tcp(_Section):
     back_egress_unknown: EgressUnknown | None = None
     bnak_delay: BnakDelay | None = None
     bnak_partial: BnakPartial | None = None
+    aimd_alpha: float | None = None
+    aimd_beta: float | None = None
+    class_notices: ClassNotices | None = None
     sack: bool | None = None
     d_sack: bool | None = None
     rack: bool | None = None

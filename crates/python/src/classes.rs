@@ -9,7 +9,9 @@ use burstlab_sim::scenario::Resolved;
 use burstlab_sim::{
     Classes, Decision, Discriminator, ForeignLaw, Moment, Monitor, PythonClass, Span, Verdict,
 };
-use burstlab_tcp::{TIMER_LEAST, Variant};
+use burstlab_tcp::{
+    BurstReport, ClassNotices, Config, Detector, Listens, Notice, TIMER_LEAST, Variant,
+};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -88,9 +90,7 @@ pub(crate) fn prepare(
                     loaded.len() - 1
                 }
             };
-            if config.variant != Variant::Linux {
-                loaded[place].needs_no_more_than_a_window()?;
-            }
+            loaded[place].fits(config)?;
         }
     }
     resolved.classes = Some(Arc::new(PythonClasses { loaded, fault: Arc::clone(&fault) }));
@@ -138,21 +138,74 @@ impl Loaded {
         Ok(Self { kind, class: class.clone(), make, has, rules_slow_start })
     }
 
-    /// Only the sender of Linux paces, and has a timer for others.
-    fn needs_no_more_than_a_window(&self) -> PyResult<()> {
-        for (method, lacks) in [(PACING_RATE, "does not pace"), (NEXT_TIMER, "has no such timer")] {
-            if self.has(method) {
-                let file = self.class.name.as_deref().unwrap_or("the file");
-                let (class, name) = (&self.class.class, NAMES[method]);
-                let problem = format!("{file}: {class}.{name}: only the variant \"linux\" asks it");
-                let problem = format!("{problem}, and the sender of this scenario {lacks}");
-                let fix = format!(
-                    "write variant = \"linux\" and profile = \"linux\", or leave out {name}"
+    /// Refuses methods that a sender of `config` never calls, and reports that no method takes.
+    fn fits(&self, config: &Config) -> PyResult<()> {
+        if config.variant != Variant::Linux {
+            let lacking = [(PACING_RATE, "does not pace"), (NEXT_TIMER, "has no such timer")];
+            for (method, lacks) in lacking {
+                let why = format!(
+                    "only the variant \"linux\" asks it, and the sender of this scenario {lacks}"
                 );
-                return Err(ClassError::new_err((problem, fix)));
+                self.refuse(method, &why, "variant = \"linux\" and profile = \"linux\"")?;
             }
         }
+        let detector = format!("{:?}", config.detector).to_lowercase();
+        if self.kind == Kind::Law && config.detector != Detector::Law {
+            for method in [EXCUSES, ON_FEEDBACK, ON_BURST_LEFT, ON_BURST_ARRIVED, ON_BURST_LOST] {
+                let why = format!("with tcp.detector = \"{detector}\" no law gets it");
+                self.refuse(method, &why, "detector = \"law\"")?;
+            }
+            return Ok(());
+        }
+        if self.kind == Kind::Law && !self.has(EXCUSES) && !self.has(ON_BURST_LOST) {
+            return Err(self.misses("tcp.detector = \"law\"", "excuses", "another detector"));
+        }
+        let Listens { left, arrived, dropped } = Listens::of(config);
+        let notices = match config.class_notices {
+            None | Some(ClassNotices::None) => "none",
+            Some(ClassNotices::Acks) => "acks",
+            Some(ClassNotices::Naks) => "naks",
+            Some(ClassNotices::All) => "all",
+        };
+        let both_edges = "\"all\" (or \"acks\") and back_mode = \"both\"";
+        for (method, listens, what, wanted) in [
+            (ON_BURST_LEFT, left, "burst ACKs of the ingress", both_edges),
+            (ON_BURST_ARRIVED, arrived, "burst ACKs of the egress", both_edges),
+            (ON_BURST_LOST, dropped.is_some(), "burst NAKs", "\"all\" (or \"naks\")"),
+        ] {
+            if !listens {
+                let why = format!("with tcp.class_notices = \"{notices}\" it gets no {what}");
+                self.refuse(method, &why, &format!("class_notices = {wanted}"))?;
+            }
+        }
+        let field = format!("tcp.class_notices = \"{notices}\"");
+        if (left || arrived) && !self.has(ON_BURST_LEFT) && !self.has(ON_BURST_ARRIVED) {
+            let name = NAMES[if left { ON_BURST_LEFT } else { ON_BURST_ARRIVED }];
+            return Err(self.misses(&field, name, "class_notices = \"none\""));
+        }
+        if dropped.is_some() && !self.has(ON_BURST_LOST) {
+            let name = NAMES[ON_BURST_LOST];
+            return Err(self.misses(&field, name, "class_notices = \"none\""));
+        }
         Ok(())
+    }
+
+    /// Refuses a method, if the class has it.
+    fn refuse(&self, method: usize, why: &str, write: &str) -> PyResult<()> {
+        if !self.has(method) {
+            return Ok(());
+        }
+        let (file, class) = (self.class.name.as_deref().unwrap_or("the file"), &self.class.class);
+        let name = NAMES[method];
+        let problem = format!("{file}: {class}.{name}: {why}");
+        Err(ClassError::new_err((problem, format!("write {write}, or leave out {name}"))))
+    }
+
+    /// The error of a method that a field needs.
+    fn misses(&self, field: &str, method: &str, other: &str) -> PyErr {
+        let (file, class) = (self.class.name.as_deref().unwrap_or("the file"), &self.class.class);
+        let problem = format!("{file}: {class} has no {method}, which {field} needs");
+        ClassError::new_err((problem, format!("write def {method}(self, event), or write {other}")))
     }
 
     fn has(&self, method: usize) -> bool {
@@ -204,13 +257,30 @@ struct Methods {
 }
 
 /// Names of the methods, those of a detector first.
-const NAMES: [&str; 7] =
-    ["on_ack", "on_loss", "on_timeout", "on_mark", "on_timer", "pacing_rate", "next_timer"];
+const NAMES: [&str; 12] = [
+    "on_ack",
+    "on_loss",
+    "on_timeout",
+    "on_burst_left",
+    "on_burst_arrived",
+    "on_burst_lost",
+    "on_mark",
+    "on_timer",
+    "pacing_rate",
+    "next_timer",
+    "on_feedback",
+    "excuses",
+];
 /// Where some of them are.
-const ON_MARK: usize = 3;
-const ON_TIMER: usize = 4;
-const PACING_RATE: usize = 5;
-const NEXT_TIMER: usize = 6;
+const ON_BURST_LEFT: usize = 3;
+const ON_BURST_ARRIVED: usize = 4;
+const ON_BURST_LOST: usize = 5;
+const ON_MARK: usize = 6;
+const ON_TIMER: usize = 7;
+const PACING_RATE: usize = 8;
+const NEXT_TIMER: usize = 9;
+const ON_FEEDBACK: usize = 10;
+const EXCUSES: usize = 11;
 
 impl Methods {
     fn of(py: Python<'_>, object: Py<PyAny>, loaded: &Loaded) -> PyResult<Self> {
@@ -238,12 +308,23 @@ impl Instance {
         moment: &Moment,
         read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Option<T> {
+        self.ask_of_burst(which, moment, None, read)
+    }
+
+    /// The same of a report about a burst.
+    fn ask_of_burst<T>(
+        &self,
+        which: usize,
+        moment: &Moment,
+        report: Option<&BurstReport>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
         let method = self.methods.bound[which].as_ref()?;
         if self.fault.is_there() {
             return None;
         }
         Python::attach(|py| {
-            let event = Bound::new(py, Event::of(moment));
+            let event = Bound::new(py, Event::of(moment, report));
             let answer = event.and_then(|event| method.bind(py).call1((event,)));
             match answer.and_then(|answer| read(&answer)) {
                 Ok(answer) => Some(answer),
@@ -253,6 +334,31 @@ impl Instance {
                 }
             }
         })
+    }
+
+    /// A burst ACK arrives.
+    fn on_burst_ack(&self, report: &BurstReport, moment: &Moment) {
+        let left = report.notice == Notice::Left;
+        let which = if left { ON_BURST_LEFT } else { ON_BURST_ARRIVED };
+        self.ask_of_burst(which, moment, Some(report), |_| Ok(()));
+    }
+
+    /// A burst NAK arrives.
+    fn on_burst_nak(&self, report: &BurstReport, moment: &Moment) -> bool {
+        let read = |answer: &Bound<'_, PyAny>| {
+            let repairs = yes(answer)?;
+            match report.segments.last() {
+                Some(last) if repairs && *last < moment.first => {
+                    let BurstReport { burst, .. } = report;
+                    let below = format!("is below event.first = {}", moment.first);
+                    let wanted =
+                        format!("False for burst {burst}, whose last segment {last} {below},");
+                    Err(wrong(answer, &wanted))
+                }
+                _ => Ok(repairs),
+            }
+        };
+        self.ask_of_burst(ON_BURST_LOST, moment, Some(report), read).unwrap_or(false)
     }
 
     /// Tells of an error, which ends the run.
@@ -295,7 +401,7 @@ impl Clone for Instance {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Law(Instance);
 
 impl Law {
@@ -322,7 +428,7 @@ impl ForeignLaw for Law {
     }
 
     fn on_mark(&mut self, moment: &Moment) -> Decision {
-        if self.0.of.has(ON_MARK) { self.ask(ON_MARK, moment) } else { self.on_loss(moment) }
+        if self.0.of.has(ON_MARK) { self.ask(ON_MARK, moment) } else { self.ask(1, moment) }
     }
 
     fn paces(&self) -> bool {
@@ -349,8 +455,34 @@ impl ForeignLaw for Law {
         self.0.ask(ON_TIMER, moment, read).unwrap_or(Decision::Usual)
     }
 
+    fn judge(&mut self) -> Option<&mut dyn Discriminator> {
+        Some(self)
+    }
+
     fn duplicate(&self) -> Box<dyn ForeignLaw> {
-        Box::new(Self(self.0.clone()))
+        Box::new(self.clone())
+    }
+}
+
+/// A law that judges its own losses, by other methods.
+impl Discriminator for Law {
+    fn on_feedback(&mut self, moment: &Moment, _: bool) {
+        self.0.ask(ON_FEEDBACK, moment, |_| Ok(()));
+    }
+
+    fn on_timeout(&mut self, moment: &Moment) -> Verdict {
+        match self.0.ask(EXCUSES, moment, yes) {
+            Some(true) => Verdict::False,
+            _ => Verdict::True,
+        }
+    }
+
+    fn on_burst_ack(&mut self, report: &BurstReport, moment: &Moment) {
+        self.0.on_burst_ack(report, moment);
+    }
+
+    fn on_burst_nak(&mut self, report: &BurstReport, moment: &Moment) -> bool {
+        self.0.on_burst_nak(report, moment)
     }
 }
 
@@ -430,6 +562,22 @@ impl Discriminator for Judge {
 
     fn on_timeout(&mut self, moment: &Moment) -> Verdict {
         self.0.ask(2, moment, verdict).unwrap_or(Verdict::True)
+    }
+
+    fn on_burst_ack(&mut self, report: &BurstReport, moment: &Moment) {
+        self.0.on_burst_ack(report, moment);
+    }
+
+    fn on_burst_nak(&mut self, report: &BurstReport, moment: &Moment) -> bool {
+        self.0.on_burst_nak(report, moment)
+    }
+}
+
+/// True or False.
+fn yes(answer: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match answer.cast::<PyBool>() {
+        Ok(answer) => Ok(answer.is_true()),
+        Err(_) => Err(wrong(answer, "True or False")),
     }
 }
 

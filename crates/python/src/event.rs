@@ -1,6 +1,7 @@
 //! The argument of the methods of a Python class.
 
 use burstlab_sim::{Moment, Round, Tallied};
+use burstlab_tcp::BurstReport;
 use pyo3::prelude::*;
 
 /// The state of a sender: times in s, windows in segments, rates in bit/s of data without headers.
@@ -15,6 +16,8 @@ pub(crate) struct Event {
     first: u64,
     next: u64,
     acked: u64,
+    suspects: (u64, u64),
+    sack: Vec<(u64, u64)>,
     rtt: Option<f64>,
     base_rtt: Option<f64>,
     srtt: Option<f64>,
@@ -29,11 +32,17 @@ pub(crate) struct Event {
     payload: u64,
     in_recovery: bool,
     repeated: bool,
+    burst: Option<u64>,
+    segments: Vec<u64>,
 }
 
 impl Event {
-    pub(crate) fn of(moment: &Moment) -> Self {
+    pub(crate) fn of(moment: &Moment, report: Option<&BurstReport>) -> Self {
         Self {
+            burst: report.map(|report| report.burst),
+            segments: report.map_or(Vec::new(), |report| report.segments.to_vec()),
+            suspects: moment.suspects,
+            sack: moment.sack.as_slice().to_vec(),
             now: moment.now.as_secs_f64(),
             cwnd: moment.cwnd,
             ssthresh: moment.ssthresh,

@@ -4,7 +4,7 @@ use burstlab_link::Marking;
 use burstlab_tcp::{Config, Listens, Overrides, WindowLaw};
 use burstlab_units::{Bytes, Span};
 
-use super::error::Check;
+use super::error::{Check, word};
 use super::limits::{DURATION_MAX, within};
 use super::{
     Assembly, CoreForwarding, Flow, IngressPort, LossKind, LossRule, Marks, Pattern, Scenario,
@@ -186,21 +186,22 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
 
 /// A detector that uses burst ACKs or burst NAKs needs bursts.
 pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
+    let (field, value, other) = match tcp.class_notices {
+        Some(notices) => ("class_notices", word(&notices), "class_notices = \"none\""),
+        None => ("detector", word(&tcp.detector), "the detector \"ble\""),
+    };
+    let path = format!("{table}.{field}");
     if scenario.kind().is_slotted() && Listens::of(tcp).at_all() {
-        let value = format!("{:?}", tcp.detector).to_lowercase();
         let problem = "a slotted network has no bursts, so no node sends burst ACKs or NAKs";
-        let path = format!("{table}.detector");
-        return Err(ScenarioError::new(path, value, problem, "remove it, or write \"ble\""));
+        let fix = format!("remove it, or write {other}");
+        return Err(ScenarioError::new(path, value, problem, fix));
     }
     if !Listens::of(tcp).to_nodes() || scenario.edge.assembly != Assembly::None {
         return Ok(());
     }
-    Err(ScenarioError::new(
-        format!("{table}.detector"),
-        format!("{:?}", tcp.detector).to_lowercase(),
-        "no edge node assembles bursts that it could acknowledge",
-        "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
-    ))
+    let problem = "no edge node assembles bursts that it could acknowledge";
+    let fix = format!("write edge.assembly = \"timer\" (or size, hybrid), or {other}");
+    Err(ScenarioError::new(path, value, problem, fix))
 }
 
 impl Scenario {

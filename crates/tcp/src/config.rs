@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Detector, EgressUnknown,
+    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, ClassNotices, Detector, EgressUnknown,
     FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
     SlowStart, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
@@ -20,10 +20,12 @@ pub use validate::ConfigError;
 
 /// Writes one list of parameters twice: as `Config`, where every field has a value, and as
 /// `Overrides`, where every field may be left out. A parameter after `linux` or `classes` has a
-/// value only where something needs it.
+/// value only where something needs it, and a parameter after `rare` where it is written.
 macro_rules! parameters {
     (
         $($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+
+        rare
+        $($(#[doc = $rare_doc:literal])+ $rare:ident: $rare_type:ty,)+
         linux
         $($(#[doc = $linux_doc:literal])+ $linux:ident: $linux_type:ty,)+
         classes
@@ -34,6 +36,11 @@ macro_rules! parameters {
         #[derive(Clone, Debug, PartialEq, Serialize)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $name: $type,)+
+            $(
+                $(#[doc = $rare_doc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $rare: Option<$rare_type>,
+            )+
             $(
                 $(#[doc = $linux_doc])+
                 #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,6 +65,11 @@ macro_rules! parameters {
                 pub $name: Option<$type>,
             )+
             $(
+                $(#[doc = $rare_doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $rare: Option<$rare_type>,
+            )+
+            $(
                 $(#[doc = $linux_doc])+
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $linux: Option<$linux_type>,
@@ -75,6 +87,7 @@ macro_rules! parameters {
             pub fn over(&self, base: &Self) -> Self {
                 Self {
                     $($name: self.$name.or(base.$name),)+
+                    $($rare: self.$rare.or(base.$rare),)+
                     $($linux: self.$linux.or(base.$linux),)+
                     $($class: self.$class.clone().or_else(|| base.$class.clone()),)+
                 }
@@ -83,6 +96,7 @@ macro_rules! parameters {
             /// Writes what is given here over `config`.
             fn apply(&self, config: &mut Config) {
                 $(if let Some(value) = self.$name { config.$name = value; })+
+                $(config.$rare = self.$rare;)+
                 let linux = config.variant == Variant::Linux;
                 $(config.$linux = self.$linux.filter(|_| linux);)+
                 $(config.$class.clone_from(&self.$class);)+
@@ -327,8 +341,9 @@ parameters! {
 
     /// Rule by which the sender distinguishes a false time-out (one burst was lost, nothing is
     /// congested) from a true one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`,
-    /// `"back"`, `"bnak"`, `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge
-    /// at the instant of the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`.
+    /// `"back"`, `"bnak"`, `"python"` (as `detector_class` says), `"law"` (as `window_law_class`
+    /// says, a class that is law and detector) or `"oracle"` (perfect knowledge at the instant of
+    /// the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`.
     /// After a false time-out the sender halves its window, sends everything outstanding again
     /// without slow start, and does not back off the time-out.
     detector: Detector,
@@ -365,6 +380,24 @@ parameters! {
     /// segments: `"true-timeout"` or `"recheck"` (false if it covers all that are outstanding by
     /// then). Default `"true-timeout"`.
     bnak_partial: BnakPartial,
+
+    rare
+
+    /// `"aimd"`: by how many segments the window grows each round trip (GAIMD: Yang and Lam 2000),
+    /// above 0, at most 1,000. Default: 3 (1 - `aimd_beta`) / (1 + `aimd_beta`), with which the
+    /// mean window under random losses is RFC 5681's; 1 without `aimd_beta`. Without effect if
+    /// `variant` is `"linux"`.
+    aimd_alpha: f64,
+
+    /// `"aimd"`: the part of the window that a loss leaves, above 0, below 1; after a time-out the
+    /// threshold is this part. Default 0.5 (RFC 5681). Larger values make a steadier window.
+    /// Without effect if `variant` is `"linux"`.
+    aimd_beta: f64,
+
+    /// Reports of nodes that the class of `detector` `"law"` or `"python"` gets: `"none"`, `"acks"`
+    /// (burst ACKs of the edge nodes that `back_mode` names), `"naks"` (burst NAKs, which travel as
+    /// `bnak_delay` says) or `"all"`. Default `"none"`.
+    class_notices: ClassNotices,
 
     linux
 

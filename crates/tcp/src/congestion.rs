@@ -61,13 +61,29 @@ impl Law {
         }
     }
 
+    /// By how many segments it opens each round trip where ACKs alone decide.
+    pub(crate) fn alpha(&self) -> f64 {
+        match self {
+            Self::Aimd(law) => law.alpha,
+            Self::Vegas(_) | Self::Fast(_) | Self::Foreign(_) => Aimd::USUAL.alpha,
+        }
+    }
+
+    /// The threshold after a time-out in a window of `window` segments, not rounded.
+    pub(crate) fn after_timeout(&self, window: f64) -> f64 {
+        match self {
+            Self::Aimd(law) => law.reduced(window),
+            Self::Vegas(_) | Self::Fast(_) | Self::Foreign(_) => Aimd::USUAL.reduced(window),
+        }
+    }
+
     /// Size that remains of a window of `window` segments after a loss that duplicate ACKs
     /// reported, not rounded.
     pub(crate) fn reduced(&mut self, window: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.reduced(window),
             // The usual reduction.
-            Self::Foreign(_) => Aimd.reduced(window),
+            Self::Foreign(_) => Aimd::USUAL.reduced(window),
             Self::Vegas(law) => law.reduced(window),
             Self::Fast(law) => law.reduced(window),
         }

@@ -42,6 +42,8 @@ pub(crate) struct News {
     pub(crate) acked: u64,
     /// The round trip that it measured.
     pub(crate) rtt: Option<Span>,
+    /// The round that it ended, which stays here.
+    pub(crate) round: Option<Round>,
 }
 
 /// The round trip that is running.
@@ -101,7 +103,7 @@ impl Delays {
         following: u64,
         window: f64,
     ) {
-        self.news = News { acked: next - acked, rtt: None };
+        self.news = News { acked: next - acked, ..News::default() };
         self.counted.0.acked += next - acked;
         if self.as_ns2 && self.patience.is_none() {
             let rtt = now.since(self.origin);
@@ -116,6 +118,7 @@ impl Delays {
         if next > self.tally.first {
             self.ended = self.round(now, following - self.tally.first, following - next, window);
             self.end_count(now);
+            self.news.round = self.ended;
             self.queued = self.ended.as_ref().map(|round| round.queued).or(self.queued);
             self.tally = Tally { first: following, begun: now, sum: Span::ZERO, count: 0 };
         }

@@ -8,9 +8,9 @@ mod oracle;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{BackMode, BnakDelay, Config, Detector};
+use crate::config::{BackMode, BnakDelay, ClassNotices, Config, Detector};
 use crate::discriminator::{BurstReport, Discriminator, Verdict};
-use crate::foreign::{self, Classes};
+use crate::foreign::{self, Classes, HasLaw};
 use crate::moment::Moment;
 use crate::segment::Transmission;
 use back::Back;
@@ -44,23 +44,34 @@ impl Listens {
     /// The reports that the detector of `config` needs.
     #[must_use]
     pub fn of(config: &Config) -> Self {
-        let nothing = Self::default();
-        match config.detector {
-            Detector::None | Detector::Ble | Detector::Python => nothing,
-            Detector::Back => Self {
-                left: config.back_mode != BackMode::Egress,
-                arrived: config.back_mode != BackMode::Ingress,
-                ..nothing
+        let (acks, naks) = match config.detector {
+            Detector::None | Detector::Ble => (false, false),
+            Detector::Python | Detector::Law => match config.class_notices {
+                None | Some(ClassNotices::None) => (false, false),
+                Some(ClassNotices::Acks) => (true, false),
+                Some(ClassNotices::Naks) => (false, true),
+                Some(ClassNotices::All) => (true, true),
             },
-            Detector::Bnak => Self {
-                dropped: Some(match config.bnak_delay {
-                    BnakDelay::Path => NakDelay::Path,
-                    BnakDelay::Rtt => NakDelay::Rtt,
-                }),
-                ..nothing
-            },
-            Detector::Oracle => Self { dropped: Some(NakDelay::None), ..nothing },
+            Detector::Back => (true, false),
+            Detector::Bnak => (false, true),
+            Detector::Oracle => {
+                return Self { dropped: Some(NakDelay::None), ..Self::default() };
+            }
+        };
+        Self {
+            left: acks && config.back_mode != BackMode::Egress,
+            arrived: acks && config.back_mode != BackMode::Ingress,
+            dropped: naks.then_some(match config.bnak_delay {
+                BnakDelay::Path => NakDelay::Path,
+                BnakDelay::Rtt => NakDelay::Rtt,
+            }),
         }
+    }
+
+    /// Whether it needs burst ACKs.
+    #[must_use]
+    pub fn to_edges(self) -> bool {
+        self.left || self.arrived
     }
 
     /// Whether it needs any report.
@@ -94,6 +105,9 @@ enum Method {
     /// Not stored: a run with a class of Python is not.
     #[serde(skip)]
     Class(Box<dyn Discriminator>),
+    /// The window law, which is a class. Not stored: a run with a class of Python is not.
+    #[serde(skip)]
+    Law,
 }
 
 impl Detection {
@@ -105,6 +119,7 @@ impl Detection {
             Detector::Bnak => Method::Bnak(Bnak::new(config)),
             Detector::Oracle => Method::Oracle(Oracle::default()),
             Detector::Python => Method::Class(foreign::detector(config, classes)),
+            Detector::Law => Method::Law,
         };
         Self { method, window_min: f64::from(config.detector_window_min) }
     }
@@ -119,10 +134,10 @@ impl Detection {
     /// last of many ACKs is enough.
     #[inline]
     pub(crate) fn heeds_acks(&self) -> bool {
-        matches!(self.method, Method::Class(_))
+        matches!(self.method, Method::Class(_) | Method::Law)
     }
 
-    fn one(&mut self) -> Option<&mut dyn Discriminator> {
+    fn one<'a>(&'a mut self, law: &'a mut dyn HasLaw) -> Option<&'a mut dyn Discriminator> {
         match &mut self.method {
             Method::None => None,
             Method::Ble(one) => Some(one),
@@ -130,19 +145,24 @@ impl Detection {
             Method::Bnak(one) => Some(one),
             Method::Oracle(one) => Some(one),
             Method::Class(one) => Some(&mut **one),
+            Method::Law => law.foreign()?.judge(),
         }
     }
 
     /// Reports something to the discriminator, if there is one.
-    pub(crate) fn report(&mut self, report: impl FnOnce(&mut dyn Discriminator)) {
-        if let Some(one) = self.one() {
+    pub(crate) fn report(
+        &mut self,
+        law: &mut dyn HasLaw,
+        report: impl FnOnce(&mut dyn Discriminator),
+    ) {
+        if let Some(one) = self.one(law) {
             report(one);
         }
     }
 
     /// These have gone out, some of them again.
-    pub(crate) fn on_transmissions(&mut self, sent: &[Transmission]) {
-        self.report(|one| {
+    pub(crate) fn on_transmissions(&mut self, law: &mut dyn HasLaw, sent: &[Transmission]) {
+        self.report(law, |one| {
             for again in sent.iter().filter(|sent| sent.retransmission) {
                 one.on_retransmission(again.seq);
             }
@@ -150,24 +170,34 @@ impl Detection {
     }
 
     /// Returns whether the loss is to be repaired at once.
-    pub(crate) fn on_burst_nak(&mut self, report: &BurstReport, moment: &Moment) -> bool {
+    pub(crate) fn on_burst_nak(
+        &mut self,
+        law: &mut dyn HasLaw,
+        report: &BurstReport,
+        moment: &Moment,
+    ) -> bool {
         let enough = moment.window >= self.window_min;
-        let Some(one) = self.one() else { return false };
+        let Some(one) = self.one(law) else { return false };
         one.on_burst_nak(report, moment) && (enough || one.is_sure())
     }
 
     /// Whether a repair that a burst NAK asks for may cost nothing: who knows the truth knows too
     /// whether more than this is lost.
-    pub(crate) fn allows_repair(&mut self, moment: &Moment) -> bool {
-        let sure = self.one().is_some_and(|one| one.is_sure());
-        !sure || self.judge(moment, false) == Verdict::False
+    pub(crate) fn allows_repair(&mut self, law: &mut dyn HasLaw, moment: &Moment) -> bool {
+        let sure = self.one(law).is_some_and(|one| one.is_sure());
+        !sure || self.judge(law, moment, false) == Verdict::False
     }
 
     /// Judges a time-out, or a reduction without one. A window below the least one is not excused,
     /// so that a run of false time-outs ends in a true one; one that is sure needs no such guard.
-    pub(crate) fn judge(&mut self, moment: &Moment, timed_out: bool) -> Verdict {
+    pub(crate) fn judge(
+        &mut self,
+        law: &mut dyn HasLaw,
+        moment: &Moment,
+        timed_out: bool,
+    ) -> Verdict {
         let enough = moment.window >= self.window_min;
-        let Some(one) = self.one() else { return Verdict::True };
+        let Some(one) = self.one(law) else { return Verdict::True };
         let verdict = if timed_out { one.on_timeout(moment) } else { one.on_reduction(moment) };
         if enough || one.is_sure() { verdict } else { Verdict::True }
     }

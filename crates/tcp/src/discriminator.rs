@@ -66,6 +66,13 @@ pub trait Discriminator: fmt::Debug + Send + Sync + Duplicate {
     /// An ACK of new data has arrived. Only classes get it: their senders leave the fast path.
     fn on_ack(&mut self, _: &Moment) {}
 
+    /// An ACK has arrived, of `new` data or not. Only classes get it, after what the ACK does.
+    fn on_feedback(&mut self, moment: &Moment, new: bool) {
+        if new {
+            self.on_ack(moment);
+        }
+    }
+
     /// An ACK has echoed [`Moment::marked`] marks. Only classes get it.
     fn on_mark(&mut self, _: &Moment) {}
 
@@ -75,8 +82,8 @@ pub trait Discriminator: fmt::Debug + Send + Sync + Duplicate {
     /// Segment `seq` goes out again: earlier knowledge of it is out of date.
     fn on_retransmission(&mut self, _seq: u64) {}
 
-    /// A burst ACK arrives.
-    fn on_burst_ack(&mut self, _: &BurstReport) {}
+    /// A burst ACK arrives. Only classes get the moment.
+    fn on_burst_ack(&mut self, _: &BurstReport, _: &Moment) {}
 
     /// A burst NAK arrives. Returns whether the sender repairs the loss at once.
     fn on_burst_nak(&mut self, _: &BurstReport, _: &Moment) -> bool {

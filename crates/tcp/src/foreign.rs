@@ -77,8 +77,19 @@ pub trait ForeignLaw: fmt::Debug + Send + Sync {
         Decision::Usual
     }
 
+    /// The law as the detector of its own losses; `None`: it judges none.
+    fn judge(&mut self) -> Option<&mut dyn Discriminator> {
+        None
+    }
+
     /// The same in the same state, for a connection that goes on apart.
     fn duplicate(&self) -> Box<dyn ForeignLaw>;
+}
+
+/// The part of a sender that has the window law.
+pub(crate) trait HasLaw {
+    /// The law, if it is written outside of this crate.
+    fn foreign(&mut self) -> Option<&mut dyn ForeignLaw>;
 }
 
 /// Whoever makes laws and detectors of the classes that a configuration names.

@@ -81,8 +81,8 @@ mod slow_start;
 mod window;
 
 pub use config::{
-    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector,
-    EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, PythonClass,
+    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, ClassNotices, Config, ConfigError,
+    Detector, EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, PythonClass,
     RenoFastRetransmits, RtoEstimator, SackRecovery, SlowStart, SsthreshBasis, Variant, VegasRules,
     WindowHalving, WindowLaw,
 };

@@ -240,7 +240,7 @@ impl Linux {
     #[must_use]
     pub fn with_law(options: &LinuxOptions, law: Box<dyn ForeignLaw>) -> Self {
         let mut new = Self::new(options);
-        new.path.follow(law);
+        new.path.follow(law, false);
         new
     }
 
@@ -280,6 +280,12 @@ impl Linux {
         };
         (&mut self.repair, site)
     }
+}
+
+/// The part that has the law, which may be the detector.
+#[inline]
+pub(crate) fn path_mut(linux: &mut Linux) -> &mut Path {
+    &mut linux.path
 }
 
 /// The state of a sender that detectors may read.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use burstlab_units::{Span, Time};
 
 use crate::round::{Round, Tallied};
+use crate::segment::SackBlocks;
 
 /// The state of a sender when a law or a detector is asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +34,8 @@ pub struct Moment {
     pub suspects: (u64, u64),
     /// Segments that this ACK acknowledges for the first time.
     pub acked: u64,
+    /// Its SACK blocks, for a detector.
+    pub sack: SackBlocks,
     /// The round trip that this ACK measured.
     pub rtt: Option<Span>,
     /// The shortest round trip so far.

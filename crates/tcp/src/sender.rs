@@ -157,14 +157,14 @@ impl Sender {
         let report = BurstReport { notice, burst, segments };
         match notice {
             Notice::Dropped => each!(self, sender => sender.on_burst_nak(now, &report, out)),
-            _ => each!(self, sender => sender.detection.report(|one| one.on_burst_ack(&report))),
+            _ => each!(self, sender => sender.on_burst_ack(now, &report)),
         }
     }
 
     /// Reports the verdict that would be true of a time-out now. Only the detector `"oracle"` uses
     /// it.
     pub fn tell(&mut self, truth: Verdict) {
-        each!(self, sender => sender.detection.report(|one| one.on_truth(truth)));
+        each!(self, sender => sender.tell(truth));
     }
 
     /// After any call: the sender has something to send and holds it back for a random time below

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
 use crate::congestion::{Aimd, Course, Fast, Law, SSTHRESH_MIN, Vegas};
-use crate::foreign::{self, Classes, Decision, ForeignLaw};
+use crate::foreign::{self, Classes, Decision, ForeignLaw, HasLaw};
 use crate::round::Round;
 use crate::slow_start::{EveryOther, SlowStart};
 
@@ -45,7 +45,7 @@ impl Window {
             | WindowLaw::Htcp
             | WindowLaw::Illinois
             | WindowLaw::Veno
-            | WindowLaw::Westwood => (Law::Aimd(Aimd), SlowStart::Standard),
+            | WindowLaw::Westwood => (Law::Aimd(Aimd::new(config)), SlowStart::Standard),
             WindowLaw::Vegas => (
                 Law::Vegas(Vegas::new(config)),
                 SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),
@@ -110,6 +110,13 @@ impl Window {
         matches!((&self.law, self.slow_start), (Law::Aimd(_), SlowStart::Standard))
     }
 
+    /// By how many segments it opens each round trip above the threshold, if it [goes by
+    /// ACKs](Self::goes_by_acks).
+    #[inline]
+    pub(crate) fn alpha(&self) -> f64 {
+        self.law.alpha()
+    }
+
     /// A round trip is over: whatever rules the window now decides on the next one.
     pub(crate) fn follow(&mut self, round: &Round) {
         let Self { cwnd, ssthresh, each_ack, .. } = *self;
@@ -157,7 +164,7 @@ impl Window {
     /// in Vegas with two.
     pub(crate) fn restart(&mut self, flight: u64, again: bool) {
         if !self.keeps_threshold(again) {
-            self.ssthresh = self.rounded(self.reducible(flight) / 2.0).1;
+            self.ssthresh = self.rounded(self.law.after_timeout(self.reducible(flight))).1;
         }
         self.cwnd = self.slow_start.restart_window();
     }
@@ -195,15 +202,17 @@ impl Window {
     }
 }
 
-/// Where somebody else decides.
-impl Window {
-    pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignLaw> {
+impl HasLaw for Window {
+    fn foreign(&mut self) -> Option<&mut dyn ForeignLaw> {
         match &mut self.law {
             Law::Foreign(law) => Some(&mut **law),
             _ => None,
         }
     }
+}
 
+/// Where somebody else decides.
+impl Window {
     pub(crate) fn is_foreign(&self) -> bool {
         matches!(self.law, Law::Foreign(_))
     }
@@ -222,7 +231,7 @@ impl Window {
             Decision::Usual if self.cwnd < self.ssthresh => {
                 self.set(SlowStart::Standard.grown(self.cwnd));
             }
-            Decision::Usual => self.set(Aimd.grown(self.cwnd)),
+            Decision::Usual => self.set(Aimd::USUAL.grown(self.cwnd)),
             Decision::Window(cwnd) => self.set(cwnd.max(1.0)),
             Decision::Both { cwnd, ssthresh } => self.set_both(cwnd, ssthresh),
         }
@@ -260,7 +269,7 @@ impl Window {
     fn remains(window: f64, decision: Decision) -> f64 {
         match decision {
             Decision::Window(remains) => remains.max((window / 2.0).min(1.0)),
-            _ => Aimd.reduced(window),
+            _ => Aimd::USUAL.reduced(window),
         }
     }
 

@@ -189,6 +189,20 @@ choices! {
         Oracle,
         /// As a class of Python says.
         Python,
+        /// As the class says that is the window law.
+        Law,
+    }
+
+    /// Reports of nodes that a class of Python gets.
+    ClassNotices {
+        /// None.
+        None,
+        /// Burst ACKs of the edge nodes.
+        Acks,
+        /// Burst NAKs of the node that drops a burst.
+        Naks,
+        /// Both.
+        All,
     }
 
     /// Whether burst length estimation decides by the estimate before or after the time-out.

@@ -1,5 +1,7 @@
 //! Parameters that an endpoint never reads, because of the choice that another parameter makes.
 
+use crate::detection::{Listens, NakDelay};
+
 use super::{BackMode, Config, Detector, RtoEstimator, SsthreshBasis, Variant, WindowLaw};
 
 /// Parameters, whether an endpoint reads them, and the choice that lets it.
@@ -10,6 +12,11 @@ const RULES: &[Rule] = &[
         &["vegas_rules", "vegas_alpha", "vegas_beta", "vegas_gamma"],
         has_vegas,
         "variant = \"vegas\"",
+    ),
+    (
+        &["aimd_alpha", "aimd_beta"],
+        |c| is_classic(c) && c.window_law == WindowLaw::Aimd,
+        "variant = \"sack\" and window_law = \"aimd\"",
     ),
     (&["fast_alpha", "fast_gamma"], |c| c.window_law == WindowLaw::Fast, "window_law = \"fast\""),
     (&["sack_block_size", "sack_blocks"], Config::has_sack, "variant = \"sack\""),
@@ -68,13 +75,23 @@ const RULES: &[Rule] = &[
         "detector = \"ble\"",
     ),
     (&["ble_order", "ble_burst_min"], |c| c.detector == Detector::Ble, "detector = \"ble\""),
-    (&["back_mode"], |c| c.detector == Detector::Back, "detector = \"back\""),
+    (
+        &["class_notices"],
+        |c| matches!(c.detector, Detector::Law | Detector::Python),
+        "detector = \"law\"",
+    ),
+    (&["back_mode"], |c| Listens::of(c).to_edges(), "detector = \"back\""),
     (
         &["back_egress_unknown"],
         |c| c.detector == Detector::Back && c.back_mode == BackMode::Egress,
         "detector = \"back\" and back_mode = \"egress\"",
     ),
-    (&["bnak_delay", "bnak_partial"], |c| c.detector == Detector::Bnak, "detector = \"bnak\""),
+    (&["bnak_partial"], |c| c.detector == Detector::Bnak, "detector = \"bnak\""),
+    (
+        &["bnak_delay"],
+        |c| matches!(Listens::of(c).dropped, Some(NakDelay::Path | NakDelay::Rtt)),
+        "detector = \"bnak\"",
+    ),
     (&["d_sack"], Config::has_sack, "sack = true"),
     (&["rack_adapts", "rack_counts"], |c| c.rack == Some(true), "rack = true"),
     (

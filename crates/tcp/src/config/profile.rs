@@ -152,6 +152,7 @@ fn ns2(given: &Overrides) -> Config {
         back_egress_unknown: EgressUnknown::FalseTimeout,
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
+        aimd_alpha: None, aimd_beta: None, class_notices: None,
         // Parameters of the Linux sender alone.
         sack: None, d_sack: None, rack: None, rack_adapts: None, rack_counts: None,
         tail_loss_probe: None, f_rto: None,

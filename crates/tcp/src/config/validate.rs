@@ -38,6 +38,8 @@ const BUFFER_MAX: Bytes = Bytes::new(1_000_000_000);
 const OVERHEAD_MAX: Bytes = Bytes::new(64_000);
 /// Far below where picoseconds in 64 bits end.
 const SPAN_MAX: Span = Span::from_secs(1_000_000);
+/// More segments a round trip than any path has use for.
+const ALPHA_MAX: f64 = 1e3;
 /// As long as the shortest time-out of the RFCs.
 const JITTER_MAX: Span = Span::from_secs(1);
 
@@ -72,6 +74,7 @@ fn positive(field: &'static str, value: Span) -> Result<(), ConfigError> {
 pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     sizes(config)?;
     windows(config)?;
+    increase(config)?;
     delays(config)?;
     detection(config)?;
     linux(config)?;
@@ -82,6 +85,13 @@ pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
 fn detection(config: &Config) -> Result<(), ConfigError> {
     within("detector_window_min", config.detector_window_min, 0, WINDOW_MAX)?;
     within("ble_burst_min", config.ble_burst_min, 0, WINDOW_MAX)?;
+    require(
+        config.detector != Detector::Law || config.window_law == WindowLaw::Python,
+        "detector",
+        "law",
+        "only a class of Python is law and detector",
+        "write window_law = \"python\" and window_law_class, or another detector",
+    )?;
     require(
         config.detector == Detector::None || config.variant != Variant::Tahoe,
         "detector",
@@ -112,13 +122,6 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\", \"vegas\", \"scalable\", \
          \"highspeed\", \"htcp\", \"illinois\", \"veno\", \"westwood\" or \"python\", \
          or another variant",
-    )?;
-    require(
-        config.detector != Detector::Python,
-        "detector",
-        "python",
-        "the variant \"linux\" asks no class about time-outs",
-        "write \"oracle\", \"bnak\", \"back\", \"ble\" or \"none\", or another variant",
     )?;
     require(
         config.send_jitter.is_zero(),
@@ -272,6 +275,24 @@ fn sizes(config: &Config) -> Result<(), ConfigError> {
         "write a size such as \"8 B\"",
     )?;
     within("sack_blocks", u32::from(config.sack_blocks), 1, MAX_SACK_BLOCKS as u32)
+}
+
+fn increase(config: &Config) -> Result<(), ConfigError> {
+    let (alpha, beta) = (config.aimd_alpha.unwrap_or(1.0), config.aimd_beta.unwrap_or(0.5));
+    require(
+        alpha > 0.0 && alpha <= ALPHA_MAX,
+        "aimd_alpha",
+        alpha,
+        "not above 0 and at most 1000",
+        "write a number such as 0.2",
+    )?;
+    require(
+        beta > 0.0 && beta < 1.0,
+        "aimd_beta",
+        beta,
+        "not above 0 and below 1",
+        "write the part of the window that a loss leaves, such as 0.875",
+    )
 }
 
 fn windows(config: &Config) -> Result<(), ConfigError> {

@@ -45,7 +45,7 @@ impl Back {
 }
 
 impl Discriminator for Back {
-    fn on_burst_ack(&mut self, report: &BurstReport) {
+    fn on_burst_ack(&mut self, report: &BurstReport, _: &Moment) {
         if report.notice == Notice::Left {
             self.left.extend(report.segments.iter().map(|&seq| (seq, report.burst)));
         } else {

@@ -10,6 +10,15 @@ use crate::discriminator::Notice;
 use crate::segment::{Ack, SackBlocks, SegmentFlags, Transmission};
 use crate::sender::Sender;
 
+/// There is no law that could be the detector.
+struct NoLaw;
+
+impl HasLaw for NoLaw {
+    fn foreign(&mut self) -> Option<&mut dyn crate::foreign::ForeignLaw> {
+        None
+    }
+}
+
 fn config(overrides: &Overrides) -> Config {
     Config::resolve(overrides).expect("valid parameters")
 }
@@ -41,9 +50,9 @@ fn excused(mut detection: Detection, events: &[(bool, f64)]) -> Vec<bool> {
     let mut verdicts = Vec::new();
     for &(timeout, window) in events {
         if timeout {
-            verdicts.push(detection.judge(&out(window, 1..9), true) == Verdict::False);
+            verdicts.push(detection.judge(&mut NoLaw, &out(window, 1..9), true) == Verdict::False);
         } else {
-            detection.report(|one| one.on_loss(&out(window, 1..9)));
+            detection.report(&mut NoLaw, |one| one.on_loss(&out(window, 1..9)));
         }
     }
     verdicts
@@ -101,9 +110,11 @@ fn back(mode: BackMode, unknown: EgressUnknown) -> Detection {
 fn verdict(mut detection: Detection, notices: &[(Notice, u64, &[u64])]) -> Verdict {
     let outstanding = out(20.0, 5..8);
     for &(notice, burst, segments) in notices {
-        detection.report(|one| one.on_burst_ack(&BurstReport { notice, burst, segments }));
+        detection.report(&mut NoLaw, |one| {
+            one.on_burst_ack(&BurstReport { notice, burst, segments }, &out(0.0, 0..0));
+        });
     }
-    detection.judge(&outstanding, true)
+    detection.judge(&mut NoLaw, &outstanding, true)
 }
 
 #[test]
@@ -126,12 +137,15 @@ fn back_forgets_what_goes_out_again() {
     let mut detection = back(BackMode::Ingress, EgressUnknown::FalseTimeout);
     let outstanding = out(20.0, 5..8);
     let report = BurstReport { notice: Notice::Left, burst: 3, segments: &[5, 6, 7] };
-    detection.report(|one| one.on_burst_ack(&report));
+    detection.report(&mut NoLaw, |one| one.on_burst_ack(&report, &out(0.0, 0..0)));
     let (size, flags) = (Bytes::new(1000), SegmentFlags::default());
     let (cwnd, ssthresh) = (1.0, 2.0);
     let first = Transmission { seq: 4, size, retransmission: false, cwnd, ssthresh, flags };
-    detection.on_transmissions(&[first, Transmission { seq: 5, retransmission: true, ..first }]);
-    assert_eq!(detection.judge(&outstanding, true), Verdict::True);
+    detection.on_transmissions(
+        &mut NoLaw,
+        &[first, Transmission { seq: 5, retransmission: true, ..first }],
+    );
+    assert_eq!(detection.judge(&mut NoLaw, &outstanding, true), Verdict::True);
 }
 
 #[test]
@@ -166,10 +180,10 @@ fn bnak(partial: BnakPartial) -> Detection {
 fn bnak_acts_at_once_where_it_covers_everything() {
     let mut detection = bnak(BnakPartial::TrueTimeout);
     let outstanding = out(20.0, 5..8);
-    assert!(detection.on_burst_nak(&nak(1, &[4, 5, 6, 7]), &outstanding));
-    assert!(!detection.on_burst_nak(&nak(1, &[5, 6]), &outstanding), "7 is elsewhere");
-    assert!(!detection.on_burst_nak(&nak(1, &[5, 6, 7]), &out(2.9, 5..8)), "guard");
-    assert!(!detection.on_burst_nak(&nak(1, &[5]), &out(20.0, 5..5)), "nothing is out");
+    assert!(detection.on_burst_nak(&mut NoLaw, &nak(1, &[4, 5, 6, 7]), &outstanding));
+    assert!(!detection.on_burst_nak(&mut NoLaw, &nak(1, &[5, 6]), &outstanding), "7 is elsewhere");
+    assert!(!detection.on_burst_nak(&mut NoLaw, &nak(1, &[5, 6, 7]), &out(2.9, 5..8)), "guard");
+    assert!(!detection.on_burst_nak(&mut NoLaw, &nak(1, &[5]), &out(20.0, 5..5)), "nothing is out");
 }
 
 #[test]
@@ -178,10 +192,14 @@ fn bnak_in_part_leaves_a_true_timeout_unless_looked_at_again() {
         [(BnakPartial::TrueTimeout, Verdict::True), (BnakPartial::Recheck, Verdict::False)]
     {
         let mut detection = bnak(partial);
-        assert!(!detection.on_burst_nak(&nak(1, &[6, 7]), &out(20.0, 5..8)));
-        detection.report(|one| one.on_progress(6));
-        assert_eq!(detection.judge(&out(20.0, 6..8), true), expected);
-        assert_eq!(detection.judge(&out(20.0, 6..9), true), Verdict::True, "8 is elsewhere");
+        assert!(!detection.on_burst_nak(&mut NoLaw, &nak(1, &[6, 7]), &out(20.0, 5..8)));
+        detection.report(&mut NoLaw, |one| one.on_progress(6));
+        assert_eq!(detection.judge(&mut NoLaw, &out(20.0, 6..8), true), expected);
+        assert_eq!(
+            detection.judge(&mut NoLaw, &out(20.0, 6..9), true),
+            Verdict::True,
+            "8 is elsewhere"
+        );
     }
 }
 
@@ -190,10 +208,14 @@ fn the_oracle_says_what_it_is_told() {
     let mut detection =
         detection(&Overrides { detector: Some(Detector::Oracle), ..Overrides::default() });
     let outstanding = out(20.0, 5..8);
-    assert_eq!(detection.judge(&outstanding, true), Verdict::True);
-    detection.report(|one| one.on_truth(Verdict::False));
-    assert_eq!(detection.judge(&outstanding, true), Verdict::False);
-    assert_eq!(detection.judge(&out(2.0, 5..8), true), Verdict::False, "it needs no guard");
+    assert_eq!(detection.judge(&mut NoLaw, &outstanding, true), Verdict::True);
+    detection.report(&mut NoLaw, |one| one.on_truth(Verdict::False));
+    assert_eq!(detection.judge(&mut NoLaw, &outstanding, true), Verdict::False);
+    assert_eq!(
+        detection.judge(&mut NoLaw, &out(2.0, 5..8), true),
+        Verdict::False,
+        "it needs no guard"
+    );
 }
 
 /// A sender of `variant` with a window of eight that has eight segments out.

@@ -4,7 +4,7 @@ use burstlab_units::Time;
 
 use super::Flow;
 use crate::delays::News;
-use crate::foreign::{Decision, ForeignLaw};
+use crate::foreign::{Decision, ForeignLaw, HasLaw};
 use crate::moment::Moment;
 use crate::round::Round;
 
@@ -39,7 +39,7 @@ impl Flow {
 
     /// An ACK of new data, which may have ended a round trip, opens the window.
     pub(super) fn grow_by_class(&mut self, now: Time, round: Option<Round>) {
-        let News { acked, rtt } =
+        let News { acked, rtt, .. } =
             self.delays.as_ref().map_or(News::default(), |delays| delays.news());
         let moment = Moment { acked, rtt, round, ..self.moment(now) };
         let decision = self.decide(|law| law.on_ack(&moment));

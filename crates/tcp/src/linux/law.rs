@@ -258,6 +258,13 @@ impl LinuxLaw {
     }
 }
 
+impl LinuxLaw {
+    /// Whether it is written elsewhere, and judges its own losses.
+    pub(crate) fn judges(&self) -> bool {
+        matches!(self, Self::Foreign(law) if law.judges)
+    }
+}
+
 /// Laws that pace, and that take samples of the delivery rate.
 impl LinuxLaw {
     /// The connection is open.

@@ -6,7 +6,7 @@ use super::clock::{ticks, whole_us};
 use super::timer::Purpose;
 use super::unsent::UNBOUNDED;
 use super::{Arrival, Congestion, Linux, LinuxOptions};
-use crate::config::{Config, SlowStart, WindowLaw};
+use crate::config::{Config, Detector, SlowStart, WindowLaw};
 use crate::foreign::{self, Classes};
 use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
 
@@ -74,10 +74,11 @@ impl Linux {
     /// The sender that `config` asks for.
     pub(crate) fn of(config: &Config, classes: Option<&dyn Classes>) -> Self {
         let options = LinuxOptions::of(config);
-        let mut sender = match config.window_law {
-            WindowLaw::Python => Self::with_law(&options, foreign::law(config, classes)),
-            _ => Self::new(&options),
-        };
+        let mut sender = Self::new(&options);
+        if config.window_law == WindowLaw::Python {
+            let law = foreign::law(config, classes);
+            sender.path.follow(law, config.detector == Detector::Law);
+        }
         if config.initial_ssthresh < config.window {
             sender.path.begin_with_threshold(config.initial_ssthresh);
         }

@@ -34,6 +34,8 @@ pub struct AckClock {
     max_burst: u64,
     cwnd: f64,
     ssthresh: f64,
+    /// Segments by which a round trip of ACKs opens the window above `ssthresh`.
+    alpha: f64,
     /// The receiver's window, to compare with `cwnd`, and with what `inflation` adds to that.
     edge: f64,
     receiver: u64,
@@ -89,7 +91,7 @@ impl AckClock {
             return Some(self.take_rare(sender, now, next));
         }
         self.due = now.saturating_add(self.rto);
-        let by = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd.max(1.0) };
+        let by = if self.cwnd < self.ssthresh { 1.0 } else { self.alpha / self.cwnd.max(1.0) };
         self.cwnd += by;
         if self.limited {
             self.cwnd = self.cwnd.min(self.edge);
@@ -195,6 +197,7 @@ impl Classic {
             max_burst: flow.max_burst,
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,
+            alpha: window.alpha(),
             edge: window.edge,
             receiver: window.receiver,
             inflation: window.inflation,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::state::{Reductions, State};
 use crate::config::Config;
 use crate::detection::Detection;
-use crate::discriminator::{BurstReport, Verdict};
+use crate::discriminator::{BurstReport, Discriminator, Verdict};
 use crate::flow::Flow;
 use crate::foreign::Classes;
 use crate::moment::Moment;
@@ -67,18 +67,38 @@ impl Classic {
         // Without progress: with it Vegas retransmits a segment whose loss was reported before.
         if self.flow.counters.fast_retransmits > cuts && acked == 0 {
             let moment = Moment { window, ..self.moment(now) };
-            self.detection.report(|one| one.on_loss(&moment));
+            self.report(|one| one.on_loss(&moment));
         }
-        if acked > 0 && self.detection.heeds_acks() {
+        if self.detection.heeds_acks() {
             let (count, last) = self.round_trips();
             let rtt = (count > measured).then_some(last);
-            let moment = Moment { acked, rtt, ..self.moment(now) };
-            self.detection.report(|one| one.on_ack(&moment));
+            let news = self.flow.delays.as_ref().filter(|_| acked > 0).map(|all| all.news());
+            let round = news.and_then(|news| news.round);
+            let moment = Moment { acked, rtt, round, sack: ack.sack, ..self.moment(now) };
+            self.report(|one| one.on_feedback(&moment, acked > 0));
         }
         if acked > 0 {
-            self.detection.report(|one| one.on_progress(self.flow.acked));
+            let next = self.flow.acked;
+            self.report(|one| one.on_progress(next));
         }
-        self.detection.on_transmissions(&out[from..]);
+        self.detection.on_transmissions(&mut self.flow.window, &out[from..]);
+    }
+
+    /// Reports something to the detector, if there is one.
+    fn report(&mut self, report: impl FnOnce(&mut dyn Discriminator)) {
+        self.detection.report(&mut self.flow.window, report);
+    }
+
+    /// A burst ACK arrives.
+    pub(super) fn on_burst_ack(&mut self, now: Time, report: &BurstReport) {
+        let heeds = self.detection.heeds_acks();
+        let moment = if heeds { self.moment(now) } else { Moment::default() };
+        self.report(|one| one.on_burst_ack(report, &moment));
+    }
+
+    /// The simulator reports the truth about a time-out that would come now.
+    pub(super) fn tell(&mut self, truth: Verdict) {
+        self.report(|one| one.on_truth(truth));
     }
 
     /// See [`Sender::on_ack_with_data`](crate::Sender::on_ack_with_data).
@@ -128,7 +148,8 @@ impl Classic {
         if acks > 0 {
             self.flow.counters.acks += u64::from(acks);
             self.flow.limited_transmissions = 0;
-            self.detection.report(|one| one.on_progress(self.flow.acked));
+            let next = self.flow.acked;
+            self.report(|one| one.on_progress(next));
         }
     }
 
@@ -161,7 +182,7 @@ impl Classic {
         out: &mut Vec<Transmission>,
     ) {
         let moment = self.moment(now);
-        if self.detection.on_burst_nak(report, &moment) {
+        if self.detection.on_burst_nak(&mut self.flow.window, report, &moment) {
             self.flow.counters.early_repairs += 1;
             self.recover(now, Verdict::False, out);
         }
@@ -176,7 +197,7 @@ impl Classic {
             Verdict::False => self.flow.repair_burst(now),
         }
         self.recovery.send_late(&mut self.flow, now, out);
-        self.detection.on_transmissions(&out[from..]);
+        self.detection.on_transmissions(&mut self.flow.window, &out[from..]);
     }
 
     pub(super) fn on_release(&mut self, now: Time, out: &mut Vec<Transmission>) {
@@ -185,14 +206,14 @@ impl Classic {
             self.flow.hold.open();
             self.recovery.send_late(&mut self.flow, now, out);
             self.flow.hold.close();
-            self.detection.on_transmissions(&out[from..]);
+            self.detection.on_transmissions(&mut self.flow.window, &out[from..]);
         }
     }
 
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
             let moment = self.moment(now);
-            let verdict = self.detection.judge(&moment, true);
+            let verdict = self.detection.judge(&mut self.flow.window, &moment, true);
             self.flow.counters.timeouts += 1;
             self.flow.counters.excused_timeouts += u64::from(verdict == Verdict::False);
             self.recover(now, verdict, out);

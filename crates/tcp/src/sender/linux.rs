@@ -10,9 +10,9 @@ use super::state::Reductions;
 use crate::config::Config;
 use crate::counters::SenderCounters;
 use crate::detection::Detection;
-use crate::discriminator::{BurstReport, Verdict};
+use crate::discriminator::{BurstReport, Discriminator, Verdict};
 use crate::foreign::Classes;
-use crate::linux::{Linux, Stage, moment};
+use crate::linux::{Linux, Stage, moment, path_mut};
 use crate::moment::Moment;
 use crate::offered::Offered;
 use crate::packet_run::PacketRun;
@@ -84,7 +84,10 @@ impl LinuxSender {
 
     pub(super) fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
         if self.counts(ack) {
-            self.act_judged(now, out, |linux, out| linux.on_wire_ack(now, (ack, false), None, out));
+            let act = |linux: &mut Linux, out: &mut Vec<_>| {
+                linux.on_wire_ack(now, (ack, false), None, out);
+            };
+            self.act_judged(now, Some(ack), out, act);
         }
     }
 
@@ -107,7 +110,7 @@ impl LinuxSender {
             let act = |linux: &mut Linux, out: &mut Vec<_>| {
                 linux.on_wire_ack(now, (ack, true), options, out);
             };
-            self.act_judged(now, out, act);
+            self.act_judged(now, Some(ack), out, act);
         }
     }
 
@@ -142,9 +145,9 @@ impl LinuxSender {
         if simple && self.takes_full_fast(now, ack.next) {
             // Nothing is reduced that a detector might excuse.
             self.act(out, act);
-            self.detection.report(|one| one.on_progress(ack.next));
+            self.report(|one| one.on_progress(ack.next));
         } else {
-            self.act_judged(now, out, act);
+            self.act_judged(now, Some(ack), out, act);
         }
     }
 
@@ -162,7 +165,8 @@ impl LinuxSender {
         self.counters.acks += u64::from(taken);
         self.counters.segments_sent = self.linux.queue().sent().0;
         if taken > 0 {
-            self.detection.report(|one| one.on_progress(self.linux.queue().acked()));
+            let next = self.linux.queue().acked();
+            self.report(|one| one.on_progress(next));
         }
         taken
     }
@@ -173,7 +177,24 @@ impl LinuxSender {
     }
 
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        self.act_judged(now, out, |linux, out| linux.on_timeout(now, out));
+        self.act_judged(now, None, out, |linux, out| linux.on_timeout(now, out));
+    }
+
+    /// Reports something to the detector, if there is one.
+    fn report(&mut self, report: impl FnOnce(&mut dyn Discriminator)) {
+        self.detection.report(path_mut(&mut self.linux), report);
+    }
+
+    /// A burst ACK arrives.
+    pub(super) fn on_burst_ack(&mut self, now: Time, report: &BurstReport) {
+        let heeds = self.detection.heeds_acks();
+        let moment = if heeds { moment(&self.linux, now) } else { Moment::default() };
+        self.report(|one| one.on_burst_ack(report, &moment));
+    }
+
+    /// The simulator reports the truth about a reduction that would come now.
+    pub(super) fn tell(&mut self, truth: Verdict) {
+        self.report(|one| one.on_truth(truth));
     }
 
     /// Does something, and takes account of what that sends.
@@ -200,10 +221,11 @@ impl LinuxSender {
         [_, counters.timeouts, counters.fast_retransmits] = linux.repair().totals();
     }
 
-    /// The same, and asks the detector about a reduction that it makes.
+    /// The same for an ACK or a time-out, and asks the detector about a reduction that it makes.
     fn act_judged(
         &mut self,
         now: Time,
+        ack: Option<&Ack>,
         out: &mut Vec<Transmission>,
         act: impl FnOnce(&mut Linux, &mut Vec<Transmission>),
     ) {
@@ -228,44 +250,46 @@ impl LinuxSender {
             self.judge_reduction(&moment, self.counters.timeouts > timeouts, out);
         }
         if let Some((before, measured)) = before {
-            self.report_ack(now, &before, measured);
+            self.report_ack(now, ack, &before, measured);
         }
         let next = self.linux.queue().acked();
         if next > acked {
-            self.detection.report(|one| one.on_progress(next));
+            self.report(|one| one.on_progress(next));
         }
-        self.detection.on_transmissions(&out[from..]);
+        self.detection.on_transmissions(path_mut(&mut self.linux), &out[from..]);
     }
 
     /// A loss that the detector takes for one lost burst costs no window. Any other is reported to
     /// it.
     fn judge_reduction(&mut self, moment: &Moment, timed_out: bool, out: &mut Vec<Transmission>) {
-        self.last_excused = self.detection.judge(moment, timed_out) == Verdict::False;
+        let verdict = self.detection.judge(path_mut(&mut self.linux), moment, timed_out);
+        self.last_excused = verdict == Verdict::False;
         if self.last_excused {
             self.counters.excused_reductions += 1;
             self.counters.excused_timeouts += u64::from(timed_out);
             self.act(out, |linux, out| linux.excuse(moment.now, out));
         } else if !timed_out {
-            self.detection.report(|one| one.on_loss(moment));
+            self.report(|one| one.on_loss(moment));
         }
     }
 
     /// Reports an ACK to a class, before which the state and the count of round trips were these.
-    fn report_ack(&mut self, now: Time, before: &Moment, measured: u64) {
+    fn report_ack(&mut self, now: Time, ack: Option<&Ack>, before: &Moment, measured: u64) {
+        let Some(ack) = ack else { return };
         let (count, last) = self.round_trips();
         let after = moment(&self.linux, now);
         let moment = Moment {
+            sack: ack.sack,
             acked: after.delivered - before.delivered,
             marked: after.delivered_marked - before.delivered_marked,
             rtt: (count > measured).then_some(last),
             ..after
         };
         if moment.marked > 0 {
-            self.detection.report(|one| one.on_mark(&moment));
+            self.report(|one| one.on_mark(&moment));
         }
-        if moment.acked > 0 || moment.first > before.first {
-            self.detection.report(|one| one.on_ack(&moment));
-        }
+        let new = moment.acked > 0 || moment.first > before.first;
+        self.report(|one| one.on_feedback(&moment, new));
     }
 
     /// A burst NAK lets it repair a lost burst at once.
@@ -283,13 +307,13 @@ impl LinuxSender {
         let moment = Moment { window, suspects, ..moment(&self.linux, now) };
         let calm = self.linux.repair().stage() < Stage::Recovery;
         let from = out.len();
-        let repair = self.detection.on_burst_nak(report, &moment);
+        let repair = self.detection.on_burst_nak(path_mut(&mut self.linux), report, &moment);
         // A burst that is lost while another loss is being repaired is no lone one.
-        if repair && calm && self.detection.allows_repair(&moment) {
+        if repair && calm && self.detection.allows_repair(path_mut(&mut self.linux), &moment) {
             self.counters.early_repairs += 1;
             self.last_excused = true;
             self.act(out, |linux, out| linux.repair_burst(now, &held, out));
-            self.detection.on_transmissions(&out[from..]);
+            self.detection.on_transmissions(path_mut(&mut self.linux), &out[from..]);
         }
     }
 

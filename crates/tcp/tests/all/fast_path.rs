@@ -331,6 +331,10 @@ fn any_config(random: &mut Xorshift) -> Config {
     if chance(random, 8) {
         overrides.send_jitter = Some(Span::from_us(500));
     }
+    if chance(random, 4) {
+        overrides.aimd_alpha = Some(0.125 + random.below(40) as f64 / 8.0);
+        overrides.aimd_beta = chance(random, 2).then_some(0.875);
+    }
     Config::resolve(&overrides).expect("is valid")
 }
 

@@ -79,7 +79,7 @@ impl Discriminator for Recorder {
         self.note("judge mark", moment);
     }
 
-    fn on_burst_ack(&mut self, report: &BurstReport) {
+    fn on_burst_ack(&mut self, report: &BurstReport, _: &Moment) {
         self.bursts.lock().expect("nobody panics").push((report.notice, report.burst));
     }
 
@@ -309,7 +309,6 @@ fn full_ack(script: &mut Script, ms: u64, next: u64, block: Option<(u64, u64)>, 
     script.sender.on_full_ack(script.now, &ack, &options, &mut script.out);
 }
 
-/// `Config::resolve` refuses a class as the detector of this sender, which would notify one.
 #[test]
 fn the_sender_of_linux_notifies_a_detector_of_acks_marks_reductions_and_bursts() {
     for verdict in [Verdict::True, Verdict::False] {
@@ -318,10 +317,11 @@ fn the_sender_of_linux_notifies_a_detector_of_acks_marks_reductions_and_bursts()
             profile: Some(Profile::Linux),
             timestamps: Some(false),
             ecn: Some(true),
+            detector: Some(Detector::Python),
+            detector_class: Some(class()),
             ..Overrides::default()
         };
-        let mut config = Config::resolve(&linux).expect("is valid");
-        (config.detector, config.detector_class) = (Detector::Python, Some(class()));
+        let config = Config::resolve(&linux).expect("is valid");
         let mut script = Script::of(&config, &judge);
         full_ack(&mut script, 100, 1, None, false);
         full_ack(&mut script, 200, 3, None, false);

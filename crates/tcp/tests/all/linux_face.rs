@@ -119,7 +119,8 @@ fn what_the_sender_lacks_is_refused_with_the_mend() {
             },
             "slow_start",
         ),
-        (Overrides { detector: Some(Detector::Python), ..given() }, "detector"),
+        (Overrides { detector: Some(Detector::Law), ..given() }, "detector"),
+        (Overrides { detector: Some(Detector::Python), ..given() }, "detector_class"),
     ] {
         let error = Config::resolve(&wrong).expect_err("is refused");
         assert_eq!(error.field, field);

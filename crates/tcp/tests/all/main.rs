@@ -8,6 +8,7 @@ mod fast_path;
 mod fast_path_linux;
 mod fin;
 mod foreign;
+mod judging_law;
 mod law_alone;
 mod laws;
 mod laws_random_loss;

@@ -26,8 +26,12 @@ struct Running {
 #[derive(Clone, Debug)]
 pub(crate) struct Foreign {
     pub(crate) law: Box<dyn ForeignLaw>,
+    /// Whether it judges its own losses. Then a loss that it excuses leaves the law as it is.
+    pub(crate) judges: bool,
     /// A window of whole segments, and what the law's own has above it.
     part: (u32, f64),
+    /// The same before the last reduction.
+    part_before: (u32, f64),
     /// How the connection stood before what happens now.
     before: AckContext,
     /// The round trip that this ACK measured, in microseconds.
@@ -38,22 +42,27 @@ pub(crate) struct Foreign {
     /// The round trip that has ended and its counts, until they are reported to the law.
     ended: Option<(Round, Tallied)>,
     tallied: Option<Tallied>,
+    /// The round trip that this ACK ended.
+    newest: Option<Round>,
     /// In bytes a second, as the law has it.
     pub(crate) pacing_rate: Option<u64>,
     timer: Option<Time>,
 }
 
 impl Foreign {
-    pub(crate) fn new(law: Box<dyn ForeignLaw>) -> Self {
+    pub(crate) fn new(law: Box<dyn ForeignLaw>, judges: bool) -> Self {
         Self {
             law,
+            judges,
             part: (0, 0.0),
+            part_before: (0, 0.0),
             before: AckContext::default(),
             rtt: None,
             rate: None,
             running: Running::default(),
             ended: None,
             tallied: None,
+            newest: None,
             pacing_rate: None,
             timer: None,
         }
@@ -61,7 +70,7 @@ impl Foreign {
 
     /// Something happens: an ACK, a time-out, the law's own timer.
     pub(crate) fn begin(&mut self, context: AckContext) {
-        (self.before, self.rtt) = (context, None);
+        (self.before, self.rtt, self.newest) = (context, None, None);
     }
 
     /// The connection is open, and its first round trip begins.
@@ -106,6 +115,7 @@ impl Foreign {
             used: (context.next - begun.next) as f64 + crate::delays::SLACK >= f64::from(cwnd),
         };
         (self.ended, self.tallied) = (Some((round, tallied)), Some(tallied));
+        self.newest = Some(round);
         self.begin_round(context);
     }
 
@@ -127,6 +137,7 @@ impl Foreign {
             rtt: self.rtt.map(Span::from_us),
             delivery_rate: self.rate.map(|(rate, _)| rate),
             app_limited: self.rate.is_some_and(|(_, by_application)| by_application),
+            round: self.newest,
             tallied: self.tallied,
             ..moment
         }
@@ -134,8 +145,13 @@ impl Foreign {
 
     /// Adds the round trip that has ended and is not yet reported to the law.
     pub(crate) fn with_round(&self, moment: Moment) -> Moment {
-        let Some((round, tallied)) = self.ended else { return moment };
+        let Some((round, tallied)) = self.ended else { return Moment { round: None, ..moment } };
         Moment { round: Some(round), tallied: Some(tallied), ..moment }
+    }
+
+    /// The last reduction is excused.
+    pub(crate) fn go_back(&mut self) {
+        self.part = self.part_before;
     }
 
     /// The law has received the round trip that has ended.
@@ -163,7 +179,7 @@ impl Foreign {
     /// The threshold that the law's answer sets for `window` after a loss, a mark or a time-out. Of
     /// a pair only the threshold counts: the window goes there step by step, or begins again.
     pub(crate) fn threshold(&mut self, window: &LinuxWindow, decision: Decision) -> u32 {
-        self.part = (0, 0.0);
+        self.part_before = std::mem::take(&mut self.part);
         match decision {
             Decision::Usual => (window.cwnd >> 1).max(2),
             Decision::Window(left) | Decision::Both { ssthresh: left, .. } => whole_threshold(left),

@@ -5,16 +5,25 @@
 use burstlab_units::{Span, Time};
 
 use super::Path;
-use crate::foreign::{Decision, ForeignLaw};
+use crate::foreign::{Decision, ForeignLaw, HasLaw};
 use crate::linux::ack_facts::{AckFacts, Delivery};
 use crate::linux::context::{AckContext, Stage};
 use crate::linux::law::{Cause, Foreign, LinuxLaw};
 use crate::moment::Moment;
 
+impl HasLaw for Path {
+    fn foreign(&mut self) -> Option<&mut dyn ForeignLaw> {
+        match &mut self.law {
+            LinuxLaw::Foreign(law) => Some(&mut *law.law),
+            _ => None,
+        }
+    }
+}
+
 impl Path {
-    /// The law is one that is written elsewhere.
-    pub(crate) fn follow(&mut self, law: Box<dyn ForeignLaw>) {
-        self.law = LinuxLaw::Foreign(Box::new(Foreign::new(law)));
+    /// The law is one that is written elsewhere, which may judge its own losses.
+    pub(crate) fn follow(&mut self, law: Box<dyn ForeignLaw>, judges: bool) {
+        self.law = LinuxLaw::Foreign(Box::new(Foreign::new(law, judges)));
     }
 
     /// Whether it is.

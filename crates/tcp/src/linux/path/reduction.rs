@@ -4,7 +4,7 @@
 use super::{Earlier, Path};
 use crate::linux::ack_facts::Delivery;
 use crate::linux::context::{AckContext, Stage};
-use crate::linux::law::{Cause, LawEvent};
+use crate::linux::law::{Cause, LawEvent, LinuxLaw};
 use crate::linux::window::{INFINITE, current_ssthresh};
 
 impl Path {
@@ -106,13 +106,19 @@ impl Path {
 
     /// The state that a reduction which follows would change.
     pub(crate) fn earlier(&self) -> Earlier {
-        let (window, law) = (self.window.clone(), self.law.clone());
+        // A law that judges its own losses knows of the excuse, and does not go back.
+        let law = if self.law.judges() { LinuxLaw::Reno } else { self.law.clone() };
+        let window = self.window.clone();
         Earlier { window, law, rto: (self.round_trip.rto(), self.round_trip.backoff()) }
     }
 
     /// All is as it was then.
     pub(crate) fn go_back(&mut self, earlier: Earlier) {
-        (self.window, self.law) = (earlier.window, earlier.law);
+        self.window = earlier.window;
+        match &mut self.law {
+            LinuxLaw::Foreign(law) if law.judges => law.go_back(),
+            law => *law = earlier.law,
+        }
         self.round_trip.set_rto(earlier.rto);
     }
 }
