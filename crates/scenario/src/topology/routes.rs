@@ -113,10 +113,11 @@ struct Stored {
     place: Vec<Option<usize>>,
     heads: Vec<u32>,
     ends: Vec<(Vec<u32>, Turns, Vec<Vec<Route>>)>,
+    steps: usize,
 }
 
 impl From<Stored> for Routes {
-    fn from(Stored { place, heads, ends }: Stored) -> Self {
+    fn from(Stored { place, heads, ends, steps }: Stored) -> Self {
         let cell = |routes| OnceLock::from(Box::new(Pair(routes)));
         let end = |(next, turns, routes): (_, _, Vec<Vec<Route>>)| Destination {
             next,
@@ -124,7 +125,7 @@ impl From<Stored> for Routes {
             routes: OnceLock::from(routes.into_iter().map(cell).collect::<Vec<_>>()),
         };
         let ends = ends.into_iter().map(end).collect();
-        Self { place, heads, source: None, ends, steps: 0 }
+        Self { place, heads, source: None, ends, steps }
     }
 }
 
@@ -135,7 +136,7 @@ impl From<Routes> for Stored {
         let turns = |&to: &u32| routes.turns(to).clone();
         let next = |to: &u32| routes.to(*to).next.clone();
         let ends = edges.iter().map(|to| (next(to), turns(to), row(to))).collect();
-        Self { ends, place: routes.place, heads: routes.heads }
+        Self { ends, place: routes.place, heads: routes.heads, steps: routes.steps }
     }
 }
 
