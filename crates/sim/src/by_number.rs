@@ -15,8 +15,8 @@ const LIST_MAX: usize = 1 << 26;
 pub(crate) enum ByNumber<T> {
     /// All values up to the last that was changed, or all.
     List(Vec<T>),
-    /// Those that were changed.
-    Map(BTreeMap<usize, T>),
+    /// Those that were changed, and the place of each by its number.
+    Map(BTreeMap<usize, u32>, Vec<T>),
 }
 
 impl<T> Default for ByNumber<T> {
@@ -31,7 +31,7 @@ impl<T: Clone + Default> ByNumber<T> {
         if is_list::<T>(count) {
             Self::List(vec![T::default(); count])
         } else {
-            Self::Map(BTreeMap::new())
+            Self::Map(BTreeMap::new(), Vec::new())
         }
     }
 
@@ -39,7 +39,7 @@ impl<T: Clone + Default> ByNumber<T> {
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::List(list) => list.is_empty(),
-            Self::Map(map) => map.is_empty(),
+            Self::Map(_, values) => values.is_empty(),
         }
     }
 
@@ -53,7 +53,13 @@ impl<T: Clone + Default> ByNumber<T> {
                 }
                 &mut list[number]
             }
-            Self::Map(map) => map.entry(number).or_default(),
+            Self::Map(places, values) => {
+                let place = *places.entry(number).or_insert(values.len() as u32) as usize;
+                if place == values.len() {
+                    values.push(T::default());
+                }
+                &mut values[place]
+            }
         }
     }
 
@@ -61,7 +67,9 @@ impl<T: Clone + Default> ByNumber<T> {
     pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = (usize, &T)> + '_> {
         match self {
             Self::List(list) => Box::new(list.iter().enumerate()),
-            Self::Map(map) => Box::new(map.iter().map(|(&number, value)| (number, value))),
+            Self::Map(places, values) => {
+                Box::new(places.iter().map(|(&number, &place)| (number, &values[place as usize])))
+            }
         }
     }
 }
@@ -79,7 +87,7 @@ mod tests {
     fn a_map_has_what_a_list_has() {
         let mut list = ByNumber::<u64>::below(1000);
         let mut map = ByNumber::<u64>::below(usize::MAX);
-        assert!(matches!(list, ByNumber::List(_)) && matches!(map, ByNumber::Map(_)));
+        assert!(matches!(list, ByNumber::List(_)) && matches!(map, ByNumber::Map(..)));
         for number in [7, 999, 3, 7, 500] {
             for one in [&mut list, &mut map] {
                 *one.at(number) += number as u64;

@@ -1,7 +1,5 @@
 //! Nodes, links between them, and connected parts.
 
-use std::collections::BTreeMap;
-
 use burstlab_optical::{Fibre, Fibres};
 use burstlab_units::Span;
 use schemars::JsonSchema;
@@ -121,8 +119,8 @@ pub struct Graph {
     pub links: Vec<Link>,
     /// Links that begin at each node, by rising number.
     outgoing: Vec<Vec<u32>>,
-    /// The number of each node by its name.
-    numbers: BTreeMap<String, u32>,
+    /// The nodes in the order of their names.
+    by_name: Vec<u32>,
 }
 
 impl Graph {
@@ -141,11 +139,9 @@ impl Graph {
             assert!(alike, "link {number} has fibres that differ");
             outgoing[link.from as usize].push(number);
         }
-        let mut numbers = BTreeMap::new();
-        for (number, node) in (0..).zip(&nodes) {
-            numbers.entry(node.name.clone()).or_insert(number);
-        }
-        Self { nodes, links, outgoing, numbers }
+        let mut by_name: Vec<u32> = (0..nodes.len() as u32).collect();
+        by_name.sort_by_key(|&number| &nodes[number as usize].name);
+        Self { nodes, links, outgoing, by_name }
     }
 
     /// The graph whose fibres lie in both directions: pair `n` becomes links `2n`, as given, and
@@ -162,7 +158,9 @@ impl Graph {
     /// The number of the node called `name`.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.numbers.get(name).copied()
+        let known = |&number: &u32| self.name(number).cmp(name);
+        let place = self.by_name.binary_search_by(known).ok()?;
+        Some(self.by_name[place])
     }
 
     /// The name of a node.

@@ -1,7 +1,6 @@
 //! The routes of a graph: the next link of every node at once, routes when they are first used.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -298,11 +297,12 @@ impl Routes {
 
     /// Enters the given routes, and those that make their pairs complete.
     fn give(&self, graph: &Graph, wanted: Wanted, explicit: &[Route], search: &Search<'_>) {
-        let mut given: BTreeMap<(u32, u32), Vec<Route>> = BTreeMap::new();
-        for route in explicit {
-            given.entry(ends_of(graph, route)).or_default().push(route.clone());
-        }
-        for ((from, to), given) in given {
+        let ends = |route: &&Route| ends_of(graph, route);
+        let mut given: Vec<&Route> = explicit.iter().collect();
+        given.sort_by_key(ends);
+        for given in given.chunk_by(|one, other| ends(one) == ends(other)) {
+            let (from, to) = ends(&given[0]);
+            let given = given.iter().copied().cloned().collect();
             let all = self.find(from, to, wanted, search, None, given);
             self.cell(from, to).get_or_init(|| Box::new(Pair(all)));
         }
