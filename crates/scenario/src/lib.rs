@@ -60,7 +60,6 @@ mod wlan;
 mod write;
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use burstlab_tcp::Overrides;
 use burstlab_units::{Bytes, Rate, Span, UnitError};
@@ -247,13 +246,8 @@ pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     text.parse::<Rate>().ok().map(|rate| (rate.as_bps() as f64, "b/s"))
 }
 
-/// The schema of a scenario's types; made once, as it takes longer than a short run.
-static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
-
 /// The JSON schema of a scenario, with the defaults that are filled in as it is resolved.
 #[must_use]
 pub fn schema_json() -> serde_json::Value {
-    static DESCRIBED: LazyLock<serde_json::Value> =
-        LazyLock::new(|| defaults::described(SCHEMA.clone()));
-    DESCRIBED.clone()
+    defaults::described(schema_for!(Scenario).to_value())
 }

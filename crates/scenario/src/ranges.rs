@@ -1,5 +1,5 @@
-//! Ranges of single fields. Each is an attribute of its field; the schema has it from there, the
-//! reference page has it from the schema, and here values are checked against it.
+//! Ranges of single fields. Each is an attribute of its field. The schema has it from there. The
+//! reference page and `ranges.json` have it from the schema. Here values are checked against it.
 //!
 //! JSON schema has words for ranges of numbers alone. So the attributes also have `x-minimum`,
 //! `x-exclusiveMinimum`, `x-maximum` and `x-enum`, for quantities with a unit or for the items of a
@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use burstlab_units::{Bytes, Rate, Span};
 use serde::Serialize;
@@ -16,11 +17,17 @@ use serde_json::Value;
 use super::ScenarioError;
 use super::error::{Check, brief};
 
-/// Whether every value of `table`, with this `schema`, is in the range of its field; `path` is the
-/// path of the table.
-pub(super) fn check<T: Serialize>(schema: &Value, path: &str, table: &T) -> Check {
+/// Of the schema of a scenario what is read here. `cargo run -p xtask -- codegen` writes it.
+static RANGES: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("ranges.json")).expect("the generated file is JSON")
+});
+
+/// Whether every value of `table` is in the range of its field. `path` is the path of the table,
+/// and `of` the name of its type; a scenario needs none.
+pub(super) fn check<T: Serialize>(of: Option<&str>, path: &str, table: &T) -> Check {
     let value = serde_json::to_value(table).unwrap_or_default();
-    Walk::over(schema).held(&Path::Root(path), &value, [schema, &Value::Null])
+    let schema = of.map_or(&*RANGES, |name| &RANGES["$defs"][name]);
+    Walk::over(&RANGES).held(&Path::Root(path), &value, [schema, &Value::Null])
 }
 
 /// A walk over the values of a table. Entries of a list share their ranges, which are looked up
@@ -327,8 +334,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         let load = super::super::Bursts { erlangs: f64::NAN, ..Default::default() };
-        let schema = schema_for!(super::super::Bursts).to_value();
-        let error = check(&schema, "bursts[0]", &load).expect_err("no number");
+        let error = check(Some("Bursts"), "bursts[0]", &load).expect_err("no number");
         assert_eq!(error.path(), "bursts[0].erlangs");
     }
 }

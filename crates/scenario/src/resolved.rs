@@ -14,9 +14,9 @@ use super::error::Check;
 use super::topology::{Graph, Metric, Routes};
 use super::{
     Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
-    Outage, SCHEMA, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, check_ops,
-    control, extremes, failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names,
-    network, offered, ranges, ticks, unused, wlan,
+    Outage, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, check_ops, control,
+    extremes, failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network,
+    offered, ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
@@ -167,13 +167,13 @@ fn in_range(written: &Scenario, scenario: &mut Scenario) -> Check {
         std::mem::replace(&mut demand.trace, rows)
     };
     let traces: Vec<_> = scenario.demand.iter_mut().map(few).collect();
-    let found = ranges::check(&SCHEMA, "", &*scenario);
+    let found = ranges::check(None, "", &*scenario);
     scenario.flows = flows;
     for (demand, trace) in scenario.demand.iter_mut().zip(traces) {
         demand.trace = trace;
     }
     // The first mistake of all is the one to name.
-    found.or_else(|_| ranges::check(&SCHEMA, "", written))
+    found.or_else(|_| ranges::check(None, "", written))
 }
 
 /// Whether a queue may mark packets of any host, by the TCP parameters of all entries.

@@ -1,11 +1,10 @@
 //! A distribution of sizes: how much a flow carries.
 
 use std::fmt::Display;
-use std::sync::LazyLock;
 
 use burstlab_traffic::{Law, SHAPE_MAX, SIZE_MAX, Sampler, Table, bounded_mean, bounded_shape};
 use burstlab_units::{Bytes, Probability};
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::{self, Choice, Either, Fields};
@@ -154,9 +153,6 @@ impl Distribution {
     ];
 }
 
-/// The schema of the table.
-static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Size).to_value());
-
 impl Size {
     /// The sampler of the distribution; `path` is its path in the scenario, such as
     /// `demand[0].size`.
@@ -164,7 +160,7 @@ impl Size {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the fix.
     pub fn sampler(&self, path: &str) -> Result<Sampler, ScenarioError> {
-        ranges::check(&SCHEMA, path, self)?;
+        ranges::check(Some("Size"), path, self)?;
         let mut given = Choice::of(path, self, "distribution", Distribution::FIELDS);
         let law = match self.distribution {
             Distribution::Fixed => Law::Fixed(number(given.needs("mean", self.mean)?)),

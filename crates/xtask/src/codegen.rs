@@ -1,11 +1,11 @@
-//! Files generated from the one definition of a scenario: the Python classes, the schema for
-//! editors
-//! and the reference page; and from that of a summary, its types in Python. With `--check`, files
-//! that are out of date are an error.
+//! Files generated from the one definition of a scenario: the ranges that the engine checks, the
+//! Python classes, the schema for editors and the reference page; and from the definition of a
+//! summary, its types in Python. With `--check`, files that are out of date are an error.
 
 mod markdown;
 mod model;
 mod python;
+mod ranges;
 mod summaries;
 
 use std::fs;
@@ -49,6 +49,7 @@ fn generate(schema: &Value, summary: &Value) -> Result<Vec<Generated>, String> {
     let model = model::read(schema, "Scenario").map_err(|e| format!("{e}\n"))?;
     let json = serde_json::to_string_pretty(schema).map_err(|e| format!("{e}\n"))?;
     Ok(vec![
+        ("crates/scenario/src/ranges.json", ranges::file(schema)),
         ("python/burstlab/scenario.py", python::module(&model).map_err(|e| format!("{e}\n"))?),
         ("python/burstlab/data/scenario.schema.json", json + "\n"),
         ("docs/reference/scenario.md", markdown::page(&model)),

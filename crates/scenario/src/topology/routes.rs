@@ -49,10 +49,10 @@ pub struct Routes {
     place: Vec<Option<usize>>,
     /// For each link the node where it ends.
     heads: Vec<u32>,
-    /// What routes are found from; None where all of them are there.
+    /// The graph that routes are found in; None where all of them are there.
     source: Option<Source>,
     /// For each node with hosts, the routes to it.
-    ends: Vec<Destination>,
+    ends: Vec<RoutesTo>,
     /// The links of all shortest paths together.
     steps: usize,
 }
@@ -67,7 +67,7 @@ struct Source {
 
 /// Routes, paths and detours to a node with hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Destination {
+struct RoutesTo {
     /// For each node the first link of its shortest path, or [`NONE`].
     next: Vec<u32>,
     /// Links out of each node, found when a burst is first deflected.
@@ -118,7 +118,7 @@ struct Stored {
 impl From<Stored> for Routes {
     fn from(Stored { place, heads, ends, steps }: Stored) -> Self {
         let cell = |routes| OnceLock::from(Box::new(Pair(routes)));
-        let end = |(next, turns, routes): (_, _, Vec<Vec<Route>>)| Destination {
+        let end = |(next, turns, routes): (_, _, Vec<Vec<Route>>)| RoutesTo {
             next,
             turns: OnceLock::from(turns),
             routes: OnceLock::from(routes.into_iter().map(cell).collect::<Vec<_>>()),
@@ -284,7 +284,7 @@ impl Routes {
                 return Err(RouteError::Stopped);
             }
             let tree = search.tree(to, |_| true);
-            let end = Destination { next: tree.next, ..Destination::default() };
+            let end = RoutesTo { next: tree.next, ..RoutesTo::default() };
             found.steps +=
                 found.sums(&end.next, 0, |steps, _| steps + 1).iter().flatten().sum::<usize>();
             if found.steps > most {
@@ -363,7 +363,7 @@ impl Routes {
         }
         let search = Search::new(graph, *metric, true);
         if matches!(wanted, Wanted::Equal(_)) {
-            // The tree that tells which routes are equal is dear, and the same for all of them.
+            // The tree shows which routes are equal. It is dear, and the same for all of them.
             let tree = search.tree(to, |_| true);
             for from in self.edges() {
                 let find = || self.find(from, to, *wanted, &search, Some(&tree), Vec::new());
@@ -455,13 +455,13 @@ impl Routes {
     /// # Panics
     /// When `to` has no hosts.
     #[must_use]
-    pub fn path(&self, node: u32, to: u32) -> Option<Walk<'_>> {
+    pub fn path(&self, node: u32, to: u32) -> Option<PathLinks<'_>> {
         let joined = node == to || self.to(to).next[node as usize] != NONE;
         joined.then(|| self.walk(node, to))
     }
 
-    fn walk(&self, node: u32, to: u32) -> Walk<'_> {
-        Walk { heads: &self.heads, next: &self.to(to).next, node }
+    fn walk(&self, node: u32, to: u32) -> PathLinks<'_> {
+        PathLinks { heads: &self.heads, next: &self.to(to).next, node }
     }
 
     /// The links out of `node` from which `to` can be reached over nodes that switch, by rising
@@ -494,7 +494,7 @@ impl Routes {
     }
 
     #[inline]
-    fn to(&self, node: u32) -> &Destination {
+    fn to(&self, node: u32) -> &RoutesTo {
         &self.ends[self.index(node)]
     }
 
@@ -508,13 +508,13 @@ impl Routes {
 
 /// The links of a path, from a node to a destination.
 #[derive(Clone, Debug)]
-pub struct Walk<'a> {
+pub struct PathLinks<'a> {
     heads: &'a [u32],
     next: &'a [u32],
     node: u32,
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for PathLinks<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {

@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
                     (*known, *link) = (through, number);
                     ahead.push(Reverse((through, from)));
                 } else if through == *known && through > 0 {
-                    // Of two paths as long the one over the lower node is first, then the lower link.
+                    // Of two paths of one length the one over the lower node is first.
                     let head = |link: u32| (self.graph.link(link).to, link);
                     *link = if head(number) < head(*link) { number } else { *link };
                 }
