@@ -19,6 +19,7 @@ mod injection;
 mod kinds;
 mod ledger;
 mod load;
+mod many_nodes;
 mod mesh;
 mod mesh_timing;
 mod not_ect;
