@@ -137,7 +137,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "too many queues",
         line(
-            network={"topology": "line", "nodes": 100},
+            network={"topology": "line", "nodes": 700},
             edge={"queues": "class", "burstifiers": 1000},
             flows=[{"class": 9}],
         ),
