@@ -39,7 +39,7 @@ def waiting(result):
         ({"ecn": True}, "tcp.ecn", "true"),
         ({"window_law": "dctcp"}, "tcp.window_law", "dctcp"),
         ({"window_law": "dctcp", "ecn": False}, "tcp.ecn", "false"),
-        ({"window_law": "bbr", "detector": "python"}, "tcp.detector", "python"),
+        ({"window_law": "bbr", "detector": "law"}, "tcp.detector", "law"),
         ({"receive_buffer": "10 MB", "receive_buffer_max": "1 MB"}, "tcp.receive_buffer", "10 MB"),
         ({"window_clamp": "1 KB"}, "tcp.window_clamp", "1 KB"),
     ],
