@@ -171,8 +171,9 @@ def test_parameters_of_linux_are_those_that_no_other_sender_has():
     assert not OF_LINUX & other.keys()
     assert whole.keys() - other.keys() <= OF_LINUX
     fields = SCHEMA["$defs"]["Tcp"]["properties"]
-    classes = {"window_law_class", "detector_class"}
-    assert fields.keys() - other.keys() - classes == OF_LINUX
+    # Absent where they are not given, whoever sends.
+    given = {"window_law_class", "detector_class", "class_notices", "aimd_alpha", "aimd_beta"}
+    assert fields.keys() - other.keys() - given == OF_LINUX
     mixed = {"tcp": {"profile": "linux"}, "flows": [{}, {"tcp": {"variant": "reno"}}]}
     resolved = bl.resolve(mixed)
     assert not OF_LINUX & tcp_of(resolved, resolved["flows"][1]).keys()
