@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from code_on_pages import bare, blocks
 
 import burstlab as bl
 
@@ -69,20 +69,9 @@ def test_a_run_repeats():
     assert flows(scenario) == flows(scenario)
 
 
-def bare(text: str) -> str:
-    """Return code without its docstrings."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef)) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return ast.unparse(tree)
-
-
 def test_the_page_shows_the_example_which_has_at_most_forty_lines(root):
-    page = (root / "docs/howto/python-control.md").read_text()
-    shown = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     text = SAIMD.read_text()
-    assert bare(text) in [bare(block) for block in shown]
+    assert bare(text) in blocks(root / "docs/howto/python-control.md")
     assert len(text.splitlines()) <= 40
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from code_on_pages import bare, blocks
 
 import burstlab as bl
 
@@ -113,20 +112,9 @@ def test_a_timer_fires_at_its_time_and_opens_the_window():
     assert {17, 24, 31} <= {round(one) for one in cwnd}
 
 
-def bare(text: str) -> str:
-    """Return code without its docstrings."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef)) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return ast.unparse(tree)
-
-
 def test_the_page_shows_the_example_as_it_is(root):
-    page = (root / "docs/howto/python-control.md").read_text()
-    shown = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     example = bare((EXAMPLES / "laws/rate.py").read_text())
-    assert example in [bare(block) for block in shown]
+    assert example in blocks(root / "docs/howto/python-control.md")
 
 
 def test_the_example_by_rate_fills_a_link_that_loses():
