@@ -39,9 +39,9 @@ impl Wanted {
 /// Routes are ordered by metric, then by the order of [`Metric`], then by the number of the node at
 /// which two routes part.
 ///
-/// The shortest paths to a node are a tree, which is found at once and takes 4 B a node. Routes are
-/// found when they are first used, and kept. When that is makes no difference: a route depends on
-/// the graph alone.
+/// The shortest paths to a node are a tree, which is found at once and takes 4 B a node. If a pair
+/// has one route, it is read off the tree when it is first used, and kept. When that is makes no
+/// difference: a route depends on the graph alone. Several routes of a pair are found at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct Routes {
@@ -49,20 +49,12 @@ pub struct Routes {
     place: Vec<Option<usize>>,
     /// For each link the node where it ends.
     heads: Vec<u32>,
-    /// The graph that routes are found in; None where all of them are there.
-    source: Option<Source>,
+    /// The graph and its metric, to find turns in; None where all of them are there.
+    source: Option<(Graph, Metric)>,
     /// For each node with hosts, the routes to it.
     ends: Vec<RoutesTo>,
     /// The links of all shortest paths together.
     steps: usize,
-}
-
-/// A graph, and the routes that are wanted in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Source {
-    graph: Graph,
-    metric: Metric,
-    wanted: Wanted,
 }
 
 /// Routes, paths and detours to a node with hosts.
@@ -72,7 +64,7 @@ struct RoutesTo {
     next: Vec<u32>,
     /// Links out of each node, found when a burst is first deflected.
     turns: OnceLock<Turns>,
-    /// For each node with hosts its routes; the list is empty until one is used.
+    /// For each node with hosts its routes; where none were found they are the path of the tree.
     routes: OnceLock<Vec<OnceLock<Box<Pair>>>>,
 }
 
@@ -205,8 +197,10 @@ impl Routes {
     ) -> Result<Self, RouteError> {
         let search = Search::new(graph, metric, true);
         let count = wanted.count();
+        assert!(count > 0, "a pair has at least one route");
         // A single route is found when it is first used, so that not all need room.
-        let most = if count == 1 { usize::MAX } else { STEPS_MAX / count };
+        let single = wanted == Wanted::Shortest(1);
+        let most = if single { usize::MAX } else { STEPS_MAX / count };
         let mut found = Self::of_none(graph, &search, most, goes_on)?;
         let looks = found.steps.saturating_mul(graph.links.len());
         if count > 1 && matches!(wanted, Wanted::Shortest(_)) && looks > WORK_MAX / count {
@@ -220,9 +214,11 @@ impl Routes {
                 return Err(unreachable(graph, metric, from, to));
             }
         }
-        let source = Source { graph: graph.clone(), metric, wanted };
-        found.source = Some(source);
+        found.source = Some((graph.clone(), metric));
         found.give(graph, wanted, explicit, &search);
+        if !single {
+            found.find_all(wanted, &search, None, goes_on)?;
+        }
         Ok(found)
     }
 
@@ -248,21 +244,37 @@ impl Routes {
         let open = explicit.iter().filter(|route| !route.iter().any(is_closed));
         let open: Vec<Route> = open.cloned().collect();
         found.give(graph, wanted, &open, &search);
-        let edges = found.edges();
-        for &to in &edges {
+        found.find_all(wanted, &search, Some(before), &|| true).expect("nobody stops it");
+        for to in found.edges() {
             let tree = search.tree(to, |_| true);
-            let end = found.to(to);
-            end.turns.get_or_init(|| Turns::of(&tree, graph.nodes.len(), to));
-            for &from in &edges {
-                let apart = from != to && end.next[from as usize] == NONE;
-                found.cell(from, to).get_or_init(|| {
-                    let kept = || before.of(from, to).to_vec();
-                    let fresh = || found.find(from, to, wanted, &search, Some(&tree), Vec::new());
-                    Box::new(Pair(if apart { kept() } else { fresh() }))
-                });
-            }
+            found.to(to).turns.get_or_init(|| Turns::of(&tree, graph.nodes.len(), to));
         }
         found
+    }
+
+    /// Finds the routes of all pairs that have none; two nodes that no path joins keep the routes
+    /// that they have in `before`.
+    fn find_all(
+        &self,
+        wanted: Wanted,
+        search: &Search<'_>,
+        before: Option<&Self>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), RouteError> {
+        let edges = self.edges();
+        for &to in &edges {
+            let tree = matches!(wanted, Wanted::Equal(_)).then(|| search.tree(to, |_| true));
+            for &from in &edges {
+                if !goes_on() {
+                    return Err(RouteError::Stopped);
+                }
+                let apart = from != to && self.to(to).next[from as usize] == NONE;
+                let find = || self.find(from, to, wanted, search, tree.as_ref(), Vec::new());
+                let kept = before.filter(|_| apart).map(|before| before.of(from, to).to_vec());
+                self.cell(from, to).get_or_init(|| Box::new(Pair(kept.unwrap_or_else(find))));
+            }
+        }
+        Ok(())
     }
 
     /// The trees of shortest paths, which have so many links together at most, and no routes yet.
@@ -348,30 +360,16 @@ impl Routes {
         let cell = self.cell(from, to);
         match cell.get() {
             Some(pair) => &pair.0,
-            None => self.fill(from, to),
+            None => self.keep(from, to),
         }
     }
 
+    /// Reads the only route of a pair off the tree, and keeps it.
     #[cold]
     #[inline(never)]
-    fn fill(&self, from: u32, to: u32) -> &[Route] {
-        let Some(Source { graph, metric, wanted }) = &self.source else { return &[] };
-        if *wanted == Wanted::Shortest(1) && from != to {
-            // The tree is there, and needs no search.
-            let path = || Box::new(Pair(vec![self.walk(from, to).collect()]));
-            return &self.cell(from, to).get_or_init(path).0;
-        }
-        let search = Search::new(graph, *metric, true);
-        if matches!(wanted, Wanted::Equal(_)) {
-            // The tree shows which routes are equal. It is dear, and the same for all of them.
-            let tree = search.tree(to, |_| true);
-            for from in self.edges() {
-                let find = || self.find(from, to, *wanted, &search, Some(&tree), Vec::new());
-                self.cell(from, to).get_or_init(|| Box::new(Pair(find())));
-            }
-        }
-        let find = || self.find(from, to, *wanted, &search, None, Vec::new());
-        &self.cell(from, to).get_or_init(|| Box::new(Pair(find()))).0
+    fn keep(&self, from: u32, to: u32) -> &[Route] {
+        let path = || (from != to).then(|| self.walk(from, to).collect());
+        &self.cell(from, to).get_or_init(|| Box::new(Pair(Vec::from_iter(path())))).0
     }
 
     /// As [`of`](Self::of), but routes that nothing has used yet are not kept: for those who look
@@ -387,15 +385,10 @@ impl Routes {
         Cow::Borrowed(self.of(from, to))
     }
 
-    /// Whether pairs have one route each, but for given ones.
-    fn is_single(&self) -> bool {
-        self.source.as_ref().is_some_and(|source| source.wanted == Wanted::Shortest(1))
-    }
-
     /// Whether the only route of a pair is the shortest path, and not kept.
     fn is_path(&self, from: u32, to: u32) -> bool {
         let row = self.to(to).routes.get();
-        self.is_single() && row.is_none_or(|row| row[self.index(from)].get().is_none())
+        row.is_none_or(|row| row[self.index(from)].get().is_none())
     }
 
     /// For each other node with hosts, a sum over the links of its routes to `to`: `worst` chooses
@@ -412,7 +405,7 @@ impl Routes {
     ) -> Vec<(u32, T)> {
         let sums = self.sums(&self.to(to).next, zero, &add);
         let others = self.edges().into_iter().filter(|&from| from != to);
-        let paths = self.is_single() && self.to(to).routes.get().is_none();
+        let paths = self.to(to).routes.get().is_none();
         let sum = |from: u32| {
             let path = || sums[from as usize];
             let of = |route: &Route| route.iter().fold(zero, |sum, &link| add(sum, link));
@@ -476,8 +469,8 @@ impl Routes {
 
     fn turns(&self, to: u32) -> &Turns {
         self.to(to).turns.get_or_init(|| {
-            let source = self.source.as_ref().expect("what has no source has its turns");
-            let search = Search::new(&source.graph, source.metric, true);
+            let (graph, metric) = self.source.as_ref().expect("without a source turns are there");
+            let search = Search::new(graph, *metric, true);
             Turns::of(&search.tree(to, |_| true), self.place.len(), to)
         })
     }

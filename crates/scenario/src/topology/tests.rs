@@ -1,5 +1,6 @@
 //! Shapes, NSFNET, and routes against the enumeration of all.
 
+use std::cell::Cell;
 use std::iter;
 
 use burstlab_optical::Fibre;
@@ -244,6 +245,23 @@ fn routes_that_are_only_looked_at_are_not_kept() {
     }
     assert_eq!(one, shortest(&graph));
     assert_ne!(other, one, "a route that was used is kept");
+}
+
+#[test]
+fn a_search_for_several_routes_stops_between_two_pairs() {
+    let graph = ring(6, CABLE);
+    let found = |wanted, looks: u32| {
+        let left = Cell::new(looks);
+        let goes_on = || left.replace(left.get().saturating_sub(1)) > 0;
+        Routes::find_while(&graph, Metric::Hops, wanted, &[], &goes_on).map(|_| left.get())
+    };
+    // A look for each of six trees, then one for each pair.
+    assert_eq!(found(Wanted::Shortest(1), 6), Ok(0));
+    assert_eq!(found(Wanted::Shortest(1), 5), Err(RouteError::Stopped));
+    for wanted in [Wanted::Shortest(2), Wanted::Equal(1), Wanted::Equal(2)] {
+        assert_eq!(found(wanted, 6 + 36), Ok(0));
+        assert_eq!(found(wanted, 6 + 35), Err(RouteError::Stopped));
+    }
 }
 
 /// All pairs of different nodes with hosts.
