@@ -11,7 +11,7 @@ use super::voids::Voids;
 
 /// From so many wavelengths on, LAUC and LAUC-VF find a void by an index; of fewer, a look at each
 /// costs less.
-const INDEXED: u32 = 128;
+const INDEXED: u32 = 96;
 
 /// From so many on, first fit finds a horizon in blocks.
 const BLOCKED: u32 = 64;
@@ -130,8 +130,7 @@ impl Port {
         assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
         let void = self.changing(wavelength).reserve(Reservation { start, end, owner });
         if let Some(voids) = &mut self.voids {
-            voids.remove(wavelength, void);
-            voids.insert(wavelength, Void { since: void.since, until: start });
+            voids.shorten(wavelength, void, start);
             voids.insert(wavelength, Void { since: end, until: void.until });
         }
         // In a void before another reservation it is not the last one.

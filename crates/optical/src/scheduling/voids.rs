@@ -16,8 +16,10 @@ use super::calendar::Void;
 /// Voids of a block before it is divided.
 const BLOCK: usize = 64;
 
-/// Where a void stands: by its beginning; of equal ones the lowest wavelength comes last.
-type Key = (Time, u32);
+/// Where a void stands: by its beginning; of equal ones the lowest wavelength comes last. Time is
+/// above the lowest 32 bits, and what is left to the highest wavelength is in these: one comparison
+/// settles both.
+type Key = u128;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
@@ -39,6 +41,16 @@ impl Block {
     fn of(entries: Vec<Entry>) -> Self {
         let latest = entries.iter().map(|entry| entry.until).max().unwrap_or_default();
         Self { first: entries[0].key, latest, entries }
+    }
+
+    /// A void that ended at `until` is gone, or ends earlier.
+    fn ended(&mut self, until: Time) {
+        // Most often another one ends as late: never.
+        let latest = self.latest;
+        if until == latest && !self.entries.iter().rev().any(|entry| entry.until == latest) {
+            let latest = self.entries.iter().map(|entry| entry.until).max();
+            self.latest = latest.unwrap_or_default();
+        }
     }
 
     /// The last void that begins at `key` or before, and does not end before `end`.
@@ -68,7 +80,7 @@ impl Voids {
     /// of equal ones the lowest. With `end` at [`Time::MAX`] only the voids behind the last
     /// reservations count.
     pub(super) fn latest(&self, start: Time, end: Time) -> Option<u32> {
-        let key = (start, u32::MAX);
+        let key = key(0, start);
         let count = self.blocks.partition_point(|block| block.first <= key);
         let blocks = self.blocks[..count].iter().rev();
         blocks.filter(|block| end <= block.latest).find_map(|block| block.last(key, end))
@@ -79,7 +91,7 @@ impl Voids {
         if void.until <= void.since {
             return;
         }
-        let entry = Entry { key: key(wavelength, void), until: void.until };
+        let entry = Entry { key: key(wavelength, void.since), until: void.until };
         let Some(at) = self.block(entry.key) else {
             self.blocks.insert(0, Block::of(vec![entry]));
             return;
@@ -104,21 +116,40 @@ impl Voids {
         if void.until <= void.since {
             return;
         }
-        let key = key(wavelength, void);
-        let at = self.block(key).expect("a void that is known");
+        let (at, place) = self.place(key(wavelength, void.since));
         let block = &mut self.blocks[at];
-        let place = block.entries.binary_search_by_key(&key, |entry| entry.key);
-        let gone = block.entries.remove(place.expect("a void that is known"));
+        let gone = block.entries.remove(place);
         let Some(first) = block.entries.first() else {
             self.blocks.remove(at);
             return;
         };
         block.first = first.key;
-        // Most often another one ends as late: never.
-        let latest = |entry: &Entry| entry.until == block.latest;
-        if gone.until == block.latest && !block.entries.iter().rev().any(latest) {
-            *block = Block::of(std::mem::take(&mut block.entries));
+        block.ended(gone.until);
+    }
+
+    /// A void ends earlier now, at `until`, or is empty.
+    ///
+    /// # Panics
+    /// When it is not there.
+    pub(super) fn shorten(&mut self, wavelength: u32, void: Void, until: Time) {
+        if until <= void.since {
+            self.remove(wavelength, void);
+            return;
         }
+        let (at, place) = self.place(key(wavelength, void.since));
+        let block = &mut self.blocks[at];
+        let before = std::mem::replace(&mut block.entries[place].until, until);
+        block.ended(before);
+    }
+
+    /// The block of a void, and its place there.
+    ///
+    /// # Panics
+    /// When it is not there.
+    fn place(&self, key: Key) -> (usize, usize) {
+        let at = self.block(key).expect("a void that is known");
+        let place = self.blocks[at].entries.binary_search_by_key(&key, |entry| entry.key);
+        (at, place.expect("a void that is known"))
     }
 
     /// The block in which a void stands, or would: the last that does not begin behind it. `None`:
@@ -131,15 +162,16 @@ impl Voids {
     #[cfg(test)]
     pub(super) fn all(&self) -> Vec<(u32, Void)> {
         let entries = self.blocks.iter().flat_map(|block| &block.entries);
-        let void = |entry: &Entry| Void { since: entry.key.0, until: entry.until };
+        let since = |key: Key| Time::from_ps((key >> 32) as u64);
+        let void = |entry: &Entry| Void { since: since(entry.key), until: entry.until };
         entries.map(|entry| (wavelength(entry.key), void(entry))).collect()
     }
 }
 
-fn key(wavelength: u32, void: Void) -> Key {
-    (void.since, u32::MAX - wavelength)
+fn key(wavelength: u32, since: Time) -> Key {
+    u128::from(since.as_ps()) << 32 | u128::from(u32::MAX - wavelength)
 }
 
-fn wavelength((_, behind): Key) -> u32 {
-    u32::MAX - behind
+fn wavelength(key: Key) -> u32 {
+    u32::MAX - key as u32
 }
