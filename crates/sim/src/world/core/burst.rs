@@ -31,6 +31,13 @@ impl BurstId {
         Self(u64::from(ingress) << ORDINAL_BITS)
     }
 
+    /// The mark of a reservation of this burst: its identity, and for the trace its label.
+    #[inline]
+    pub(super) fn owner(self, label: u64, slot: u32) -> u128 {
+        let place = label << SLOT_BITS | u64::from(slot);
+        u128::from(self.0) << u64::BITS | u128::from(place)
+    }
+
     /// The burst that the ingress sends so many bursts later.
     #[inline]
     pub(super) fn after(self, bursts: u64) -> Self {
@@ -186,10 +193,9 @@ impl Burst {
         stream.of(u64::from(self.from)).uniforms(ordinal * below + nth)[0]
     }
 
-    /// The mark of its reservations: its identity, and for the trace its label.
+    /// The mark of its reservations.
     pub(super) fn owner(&self, slot: u32) -> u128 {
-        let place = self.label << SLOT_BITS | u64::from(slot);
-        u128::from(self.id.0) << u64::BITS | u128::from(place)
+        self.id.owner(self.label, slot)
     }
 
     /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that

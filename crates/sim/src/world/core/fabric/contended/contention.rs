@@ -104,20 +104,21 @@ impl Contended {
         if burst.converts {
             Some((0, self.ports[link as usize].wavelengths() - 1))
         } else {
-            self.reachable(link, burst, converts, plan)
+            self.reachable(link, (burst.hop, burst.wavelength), converts, plan)
         }
     }
 
-    /// The same for a burst that surgery leaves as it is.
+    /// The same for a burst that surgery leaves as it is, which has so many fibres behind it and
+    /// comes on this wavelength.
     pub(super) fn reachable(
         &self,
         link: u32,
-        burst: &Burst,
+        (hop, wavelength): (usize, u32),
         converts: bool,
         plan: &Plan,
     ) -> Option<(u32, u32)> {
         let all = (0, self.ports[link as usize].wavelengths() - 1);
-        if burst.hop == 0 && !plan.rules.random_wavelength {
+        if hop == 0 && !plan.rules.random_wavelength {
             return Some(all);
         }
         let rule = if converts { plan.rules.conversion } else { Conversion::None };
@@ -128,8 +129,8 @@ impl Contended {
         };
         let fibre = plan.graph.link(link);
         let last = fibre.wavelength_of(all.1);
-        let low = burst.wavelength.saturating_sub(reach);
-        let high = last.min(burst.wavelength.saturating_add(reach));
+        let low = wavelength.saturating_sub(reach);
+        let high = last.min(wavelength.saturating_add(reach));
         (low <= last).then(|| fibre.channels_of((low, high)))
     }
 

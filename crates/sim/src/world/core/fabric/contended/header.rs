@@ -141,7 +141,8 @@ impl Contended {
         self.ports[reservation.link as usize].reserve(wavelength, start, end, owner);
         if burst.converts {
             let plan = &scope.common.plan;
-            let plain = self.reachable(reservation.link, burst, !plan.rules.keeps_wavelength, plan);
+            let (link, comes) = (reservation.link, (burst.hop, burst.wavelength));
+            let plain = self.reachable(link, comes, !plan.rules.keeps_wavelength, plan);
             if plain.is_none_or(|(low, high)| !(low..=high).contains(&wavelength)) {
                 scope.note(now, slot, Operation::Convert);
             }
@@ -149,7 +150,7 @@ impl Contended {
         let fibre = scope.common.plan.graph.link(reservation.link);
         let burst = scope.common.bursts.get_mut(slot);
         burst.wavelength = fibre.wavelength_of(wavelength);
-        if burst.reservations.is_empty() {
+        if burst.hop == 0 {
             burst.departs = reservation.departs;
         }
         burst.reservations.push(reservation);
