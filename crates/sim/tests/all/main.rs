@@ -18,6 +18,7 @@ mod in_step;
 mod injection;
 mod kinds;
 mod ledger;
+mod light;
 mod load;
 mod many_nodes;
 mod mesh;

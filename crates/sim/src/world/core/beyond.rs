@@ -265,6 +265,12 @@ impl Beyond<'_> {
         {
             return;
         }
+        if closed.drawn
+            && let Fabric::Contended(fabric) = &mut **fabric
+            && fabric.offer_light(&closed, label, scope)
+        {
+            return;
+        }
         scope.context.works(closed.payload.trains());
         let Common { plan, flows, bursts, account, .. } = &mut *scope.common;
         let slot = bursts.open(&mut closed, label);

@@ -60,6 +60,8 @@ pub(super) struct Rules {
     pub(super) batched: bool,
     /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
     pub(super) cuts: bool,
+    /// Whether a burst that carries nothing may go without a slot: nobody looks at it in flight.
+    pub(super) light: bool,
 }
 
 /// Classes that bursts of a scenario can have, rising; none where they can have one alone.
@@ -76,6 +78,21 @@ fn burst_classes(scenario: &Scenario, thresholds: Option<&[u32]>) -> Vec<u32> {
     let drawn = scenario.bursts.iter().map(|bursts| bursts.class);
     let all: BTreeSet<u32> = queued.into_iter().chain(drawn).collect();
     if all.len() > 1 { all.into_iter().collect() } else { Vec::new() }
+}
+
+/// Whether a scenario lets bursts that carry nothing go [without a slot](Rules::light): there are
+/// some, each pair has one route that stays, headers wait for no processor and are not refused,
+/// nothing is cut or sent again, and no table shows bursts in flight.
+fn light(scenario: &Scenario) -> bool {
+    let (core, signalling) = (&scenario.core, &scenario.signalling);
+    !scenario.bursts.is_empty()
+        && signalling.protocol != Protocol::TwoWay
+        && signalling.processors.is_none()
+        && scenario.network.route_choice() == RouteChoice::First
+        && scenario.failures.is_empty()
+        && scenario.run.occupancy.is_none()
+        && !core.contention.contains(&Resolution::Retransmission)
+        && !core.contention.contains(&Resolution::Segmentation)
 }
 
 impl Default for Rules {
@@ -127,6 +144,7 @@ impl Rules {
             passes_on_path: core.delay_lines.passes_on_path.unwrap_or(u32::MAX),
             batched: !scenario.batches.is_empty(),
             cuts: lists(Resolution::Segmentation),
+            light: light(scenario),
             both_ways: scenario.goes_both_ways(),
         }
     }

@@ -76,6 +76,12 @@ impl UnderWay {
         }
     }
 
+    /// A background burst of so many bytes.
+    pub(super) fn background(&mut self, bytes: u64) {
+        self.bursts[BurstKind::Background as usize] += 1;
+        self.carried[BurstKind::Background as usize] += bytes;
+    }
+
     /// A packet that crosses by itself; of one that is a burst, when that was closed.
     pub(super) fn alone(&mut self, packet: &Packet, closed: Option<Time>) {
         let kind = BurstKind::of(packet) as usize;

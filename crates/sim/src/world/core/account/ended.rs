@@ -68,6 +68,13 @@ impl Account {
         }
     }
 
+    /// A burst that carries nothing has landed, and nobody looked at it.
+    #[inline]
+    pub(crate) fn landed_unseen(&mut self, ended: &Ended) {
+        self.counts[ended.sort.kind].delivered(1, ended.load_left);
+        self.tally.ended(ended, None, None);
+    }
+
     /// Counts a burst, and what it still carries of cross-traffic and batches.
     fn count_end(&mut self, burst: &Burst, lost: Option<LossCause>, batched: bool) {
         let batches = if batched { burst.payload.of_batches() } else { Load::default() };

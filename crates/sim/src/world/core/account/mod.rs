@@ -19,6 +19,7 @@ pub(in crate::world) use self::counts::{BatchCounts, BurstCounts};
 pub(super) use self::labels::{Labels, record_label};
 pub(super) use self::notify::Passage;
 use self::occupied::Looked;
+pub(super) use self::steps::sort_as;
 use super::burst::Burst;
 use super::flows::{Carried, Flows};
 use super::payload::{BurstKind, Payload};

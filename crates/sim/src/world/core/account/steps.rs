@@ -5,7 +5,7 @@ use burstlab_units::{Span, Time};
 use super::Account;
 use crate::measure::{Recorder, Sort, Step, StepRow};
 use crate::world::core::burst::Burst;
-use crate::world::core::payload::Payload;
+use crate::world::core::payload::{BurstKind, Payload};
 use crate::world::core::plan::Plan;
 
 impl Account {
@@ -40,6 +40,24 @@ impl Account {
         if recorder.traces_bursts() {
             trace_step(plan, (now, burst), step, (link, wait), recorder);
         }
+    }
+
+    /// A burst leaves the port of its ingress at once.
+    #[inline]
+    pub(crate) fn passed_port(&mut self, kind: BurstKind) {
+        self.tally.waited(kind as usize, Span::ZERO);
+    }
+
+    /// The processor of a node takes a header at once.
+    #[inline]
+    pub(crate) fn served(&mut self, kind: BurstKind, node: u32) {
+        self.tally.served(kind as usize, node, Span::ZERO);
+    }
+
+    /// A header goes on over a fibre, after a wait for its control channel.
+    #[inline]
+    pub(crate) fn carried(&mut self, sort: Sort, link: u32, wait: Span) {
+        self.tally.carried(sort, link, wait);
     }
 
     /// A header comes too late, by so much.
@@ -96,6 +114,12 @@ fn trace_step(
 /// What a burst is counted among.
 #[inline]
 pub(super) fn sort_of(plan: &Plan, burst: &Burst) -> Sort {
-    let class = (!plan.rules.burst_classes.is_empty()).then_some(burst.class);
-    Sort { kind: burst.kind as usize, class }
+    sort_as(plan, burst.kind, burst.class)
+}
+
+/// What a burst of a kind and a class is counted among.
+#[inline]
+pub(crate) fn sort_as(plan: &Plan, kind: BurstKind, class: u32) -> Sort {
+    let class = (!plan.rules.burst_classes.is_empty()).then_some(class);
+    Sort { kind: kind as usize, class }
 }

@@ -96,10 +96,13 @@ impl Fabric {
         }
     }
 
-    /// Adds the packets that cross by themselves.
+    /// Adds the packets that cross by themselves, and the bursts that are in no slot.
     pub(super) fn under_way(&self, found: &mut UnderWay) {
-        if let Self::Exclusive(fabric) = self {
-            fabric.under_way(found);
+        match self {
+            Self::Exclusive(fabric) => fabric.under_way(found),
+            Self::Contended(fabric) => {
+                fabric.light_under_way().for_each(|bytes| found.background(bytes));
+            }
         }
     }
 }

@@ -27,13 +27,13 @@ pub(super) enum ContentionOutcome {
 
 /// Where and when a burst wants to go out.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
-    link: u32,
+pub(super) struct Wish {
+    pub(super) link: u32,
     /// When its first bit is there to leave.
-    departs: Time,
-    hold: Span,
+    pub(super) departs: Time,
+    pub(super) hold: Span,
     /// The lowest and the highest wavelength that it may take; `None`: there is none.
-    range: Option<(u32, u32)>,
+    pub(super) range: Option<(u32, u32)>,
 }
 
 impl Contended {
@@ -135,7 +135,7 @@ impl Contended {
     }
 
     /// A wavelength of the fibre itself.
-    fn direct(&mut self, now: Time, wish: &Wish, plan: &Plan) -> Option<Reservation> {
+    pub(super) fn direct(&mut self, now: Time, wish: &Wish, plan: &Plan) -> Option<Reservation> {
         let arrives = plan.fibres.arrives(wish.link, wish.departs)?;
         let start = opens(now, wish.departs, &plan.rules);
         let port = &mut self.ports[wish.link as usize];
@@ -295,6 +295,6 @@ fn opens(now: Time, departs: Time, rules: &Rules) -> Time {
 }
 
 /// So long before.
-fn before(at: Time, span: Span) -> Time {
+pub(super) fn before(at: Time, span: Span) -> Time {
     Time::from_ps(at.as_ps() - span.as_ps())
 }

@@ -4,6 +4,7 @@ use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
 
 use super::contention::ContentionOutcome;
+use super::light::{Light, NO_SLOT};
 use super::{Contended, Signal};
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
@@ -49,6 +50,9 @@ impl Contended {
         let event = BurstEvent::Signal.of(link);
         let signal = self.signals[link as usize].pop(&mut scope.context.queue, event);
         let slot = signal.slot;
+        if slot == NO_SLOT {
+            return self.light_arrives(now, link, scope);
+        }
         let fate = match signal.trailer {
             Some((hop, left)) => {
                 self.trail(now, &signal, (hop as usize, left), scope);
@@ -195,6 +199,11 @@ impl Contended {
         let Common { plan, bursts, .. } = &mut *scope.common;
         let burst = bursts.get_mut(slot);
         if !last {
+            if let Some(light) = Light::of(burst, plan, scope.context) {
+                self.sends_light(link, (plan.fibres.signal(link, sent), light), scope.context);
+                bursts.close(slot);
+                return Fate::Goes;
+            }
             let signal = Signal { slot, id: burst.id, trailer: None };
             let (at, event) = (plan.fibres.signal(link, sent), BurstEvent::Signal.of(link));
             self.signals[link as usize].push(&mut scope.context.queue, at, event, signal);

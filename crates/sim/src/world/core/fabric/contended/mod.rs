@@ -5,6 +5,9 @@ mod contention;
 mod cutting;
 mod header;
 mod ingress_port;
+mod light;
+
+use std::collections::VecDeque;
 
 use burstlab_kernel::{Lane, RandomSource, Stream};
 use burstlab_optical::delay_lines::DelayLines;
@@ -13,6 +16,7 @@ use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use self::light::Light;
 use crate::measure::Step;
 use crate::scenario::{Protocol, Resolved, RouteChoice};
 use crate::world::core::burst::{Burst, BurstId, Fate};
@@ -39,6 +43,8 @@ pub(crate) struct Contended {
     ports: Vec<Port>,
     control: Vec<ControlChannels>,
     signals: Vec<Lane<Signal>>,
+    /// By fibre, the bursts without a slot whose headers travel there.
+    light: Vec<VecDeque<Light>>,
     /// By node.
     processors: Vec<HeaderProcessor>,
     lines: Vec<DelayLines>,
@@ -73,6 +79,7 @@ impl Contended {
             ports: graph.links.iter().map(port).collect(),
             control: vec![control; links],
             signals: vec![Lane::default(); links],
+            light: vec![VecDeque::new(); links],
             processors: vec![processor; nodes],
             lines: vec![lines; nodes],
             sent: vec![[0; 3]; nodes],
@@ -197,6 +204,11 @@ impl Contended {
             all.filter(|&one| port.overlapping(one, now, after).next().is_some()).count() as u32
         };
         self.ports.iter().map(taken).collect()
+    }
+
+    /// The bursts without a slot: of each its bytes.
+    pub(super) fn light_under_way(&self) -> impl Iterator<Item = u64> {
+        self.light.iter().flatten().map(Light::bytes)
     }
 
     /// Bytes of copies that edge nodes keep.
