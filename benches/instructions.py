@@ -1,4 +1,4 @@
-"""Instructions of the engine per delivered packet, against the counts that are on record.
+"""Instructions of the engine per delivered packet (or header), against the counts that are on record.
 
 Runs `crates/bench` under callgrind, each case with two simulated times: the
 difference of the instructions over the difference of the packets is free of start-up. Such counts
@@ -101,7 +101,10 @@ def version() -> dict[str, str]:
 
 
 def per_packet(case: Mapping[str, Any]) -> float:
-    """Instructions per delivered packet between the two simulated times of a case."""
+    """Instructions per delivered packet between the two simulated times of a case.
+
+    With ``of = "headers"`` they are per header that a node has read.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         scenario = Path(scratch) / "scenario.json"
         whole = document(case["scenario"], case.get("flows", 0)) | case.get("with", {})
@@ -109,12 +112,13 @@ def per_packet(case: Mapping[str, Any]) -> float:
             whole["flows"][0] |= case["first"]
         scenario.write_text(json.dumps(whole))
         runs = [count(scenario, length, case.get("trace", "")) for length in case["durations"]]
-    (packets, instructions), (more_packets, more_instructions) = runs
-    return (more_instructions - instructions) / (more_packets - packets)
+    (counts, instructions), (more_counts, more_instructions) = runs
+    of = case.get("of", "packets_delivered")
+    return (more_instructions - instructions) / (more_counts[of] - counts[of])
 
 
-def count(scenario: Path, duration: str, trace: str) -> tuple[int, int]:
-    """Delivered packets and instructions of one run with these traces."""
+def count(scenario: Path, duration: str, trace: str) -> tuple[dict[str, Any], int]:
+    """Counts and instructions of one run with these traces."""
     totals = scenario.with_suffix(".out")
     command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={totals}"]
     output = subprocess.check_output(
@@ -122,7 +126,7 @@ def count(scenario: Path, duration: str, trace: str) -> tuple[int, int]:
     )
     lines = totals.read_text().splitlines()
     summary = next(line for line in lines if line.startswith(("summary:", "totals:")))
-    return json.loads(output)["packets_delivered"], int(summary.split()[1])
+    return json.loads(output), int(summary.split()[1])
 
 
 def report(counts: Mapping[str, float], cases: Mapping[str, Any]) -> list[str]:

@@ -40,8 +40,7 @@ impl Background {
     pub(super) fn send(&mut self, longest: Bytes) -> ((u32, u32), Bytes) {
         self.sent += 1;
         let ordinal = self.sent * u64::from(self.packets);
-        let [_, length] = self.stream.uniforms(ordinal);
-        self.await_packets(ordinal);
+        let length = self.await_packets(ordinal);
         let ends = match &*self.ends {
             &[ends] => ends,
             all => {
@@ -53,12 +52,20 @@ impl Background {
         (ends, self.length.draw(length).min(longest))
     }
 
-    /// The packets of the next burst come, with the draws from `ordinal` on.
-    fn await_packets(&mut self, ordinal: u64) {
-        for packet in 0..u64::from(self.packets) {
+    /// The packets of the next burst come, with the draws from `ordinal` on. Returns the second
+    /// number of the first draw.
+    fn await_packets(&mut self, ordinal: u64) -> f64 {
+        let [wait, second] = self.stream.uniforms(ordinal);
+        self.await_packet(wait);
+        for packet in 1..u64::from(self.packets) {
             let [wait, _] = self.stream.uniforms(ordinal + packet);
-            self.next = self.next.saturating_add(exponential_of(self.mean, wait));
+            self.await_packet(wait);
         }
+        second
+    }
+
+    fn await_packet(&mut self, wait: f64) {
+        self.next = self.next.saturating_add(exponential_of(self.mean, wait));
     }
 }
 
