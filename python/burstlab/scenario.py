@@ -16,15 +16,15 @@ from typing import Any, Literal, TypeAlias, cast
 __all__ = [
     "Access", "AccessSide", "AckInterval", "AckPacing", "AckWay", "Assembly", "BackMode",
     "BackoffEnd", "Batches", "BleOrder", "BnakDelay", "BnakPartial", "Bursts", "ClassNotices",
-    "Congestion", "ConversionKind", "Core", "CoreForwarding", "Deflection", "DelayLines", "Demand",
-    "DemandPattern", "Destination", "Detector", "Direction", "Distribution", "Dlcc", "Edge",
-    "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit", "FileLengths", "Filter",
-    "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "LinkLoss",
-    "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule", "MarkRule", "Marks",
-    "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole",
-    "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
-    "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass",
-    "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Reroute", "Resolution",
+    "Congestion", "ConversionKind", "ConverterSharing", "Converters", "Core", "CoreForwarding",
+    "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
+    "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
+    "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
+    "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule",
+    "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
+    "NodeRole", "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops",
+    "Order", "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol",
+    "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Reroute", "Resolution",
     "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
     "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart",
     "SlowStart", "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak",
@@ -267,6 +267,13 @@ ConversionKind: TypeAlias = Literal["full", "none", "limited"]
 - `full`: From any wavelength to any other.
 - `none`: Not at all: a burst keeps its wavelength from end to end.
 - `limited`: To wavelengths not further than `conversion_range` away.
+"""
+
+ConverterSharing: TypeAlias = Literal["node", "output"]
+"""The outputs of a node that share a pool of converters (Lee and Li 1993).
+
+- `node`: All outputs of a node share one pool: shared per node.
+- `output`: Each output has a pool of its own: shared per link.
 """
 
 Resolution: TypeAlias = Literal[
@@ -1421,6 +1428,10 @@ class Core(_Section):
         Whether a node can change the wavelength of a burst.
     conversion_range : int, optional
         `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
+    converters : Converters, optional
+        The wavelength converters of each node. A burst that keeps its wavelength needs none; a
+        burst that changes it holds one while it holds the new wavelength. Absent: there is always
+        one.
     contention : sequence of Resolution, default []
         Steps that a node tries, in this order, for a blocked burst. If all fail, the burst is
         dropped. If `conversion` is listed, a burst keeps its wavelength until this step; otherwise
@@ -1441,12 +1452,29 @@ class Core(_Section):
     scheduler: SchedulerKind | None = None
     conversion: ConversionKind | None = None
     conversion_range: int | None = None
+    converters: Converters | Mapping[str, Any] | None = None
     contention: Sequence[Resolution] | None = None
     injection: Injection | Mapping[str, Any] | None = None
     delay_lines: DelayLines | Mapping[str, Any] | None = None
     deflection: Deflection | Mapping[str, Any] | None = None
     segmentation: Segmentation | Mapping[str, Any] | None = None
     retransmission: Retransmission | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Converters(_Section):
+    """The wavelength converters of a node.
+
+    Parameters
+    ----------
+    number : int
+        Converters of each pool: bursts that may change their wavelength at a time.
+    shared : ConverterSharing, default "node"
+        The outputs that share a pool.
+    """
+
+    number: int
+    shared: ConverterSharing | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -257,6 +257,7 @@ class Resolutions(TypedDict):
 
     contentions: int
     injected: int
+    no_converter: int
     converted: int
     delayed: int
     deflected: int
@@ -338,6 +339,7 @@ class NodeSummary(TypedDict):
     acks: NodeLosses
     background: NodeLosses
     all: NodeLosses
+    converters: NotRequired[ConverterUse]
 
 
 class NodeLosses(TypedDict):
@@ -346,6 +348,14 @@ class NodeLosses(TypedDict):
     bursts_lost: int
     contention: int
     late_headers: int
+    no_converter: int
+
+
+class ConverterUse(TypedDict):
+    """The wavelength converters of a node, of all its pools together."""
+
+    number: int
+    utilisation: float
 
 
 LinkSummary = TypedDict(

@@ -144,6 +144,12 @@ class Valid(Draw):
         if "core" in found:
             steps = pick.sample(_STEPS, pick.choice([0, 1, 1, 2, 3]))
             found["core"] |= {"contention": steps}
+            # Where fibres have one wavelength, converters are refused.
+            found["core"].pop("converters", None)
+            many = found["network"].get("wavelengths", 1) > 1
+            if many and found["core"].get("conversion") != "none" and pick.random() < 0.6:
+                shared = pick.choice(["node", "output"])
+                found["core"]["converters"] = {"number": pick.choice([0, 1, 2]), "shared": shared}
             if "delay-line" in steps:
                 found["core"]["delay_lines"] = {"delays": ["200 us", "1 ms"], "passes": 2}
                 if pick.random() < 0.3:

@@ -259,6 +259,35 @@ def engset(load: Any, servers: Any, sources: Any) -> Any:
     return terms[-1] / sum(terms)
 
 
+def converters(load: Any, wavelengths: Any, pool: Any, cause: str) -> Any:
+    """The balance of all states, with one replaced by the sum of all, as a linear system."""
+    w, r = int(wavelengths), int(pool)
+    states = [(k, c) for k in range(w + 1) for c in range(min(k, r) + 1)]
+    place = {state: n for n, state in enumerate(states)}
+    system = mp.zeros(len(states))
+    for k, c in states:
+        for there, rate in (
+            ((k + 1, c), load * (w - k) / w), ((k + 1, c + 1), load * k / w if k < w else 0),
+            ((k - 1, c), mpf(k - c)), ((k - 1, c - 1), mpf(c)),
+        ):  # fmt: skip
+            if there in place and rate:
+                system[place[there], place[k, c]] += rate
+                system[place[k, c], place[k, c]] -= rate
+    for n in range(len(states)):
+        system[0, n] = 1
+    right = mp.zeros(len(states), 1)
+    right[0] = 1
+    shares = mp.lu_solve(system, right)
+    if cause == "contention":
+        return sum(shares[n] for (k, _), n in place.items() if k == w)
+    return sum(shares[n] * k / w for (k, c), n in place.items() if k < w and c == r)
+
+
+def pools(d: Draw) -> list[float]:
+    w = d.whole(1, 8)
+    return [d.size(1e-12, 1e6), w, min(w, d.whole(0, 8))]
+
+
 def window_max(d: Draw) -> float:
     """A window of Vegas that is reached at some loss."""
     return d.above(4, 1e9)
@@ -323,6 +352,16 @@ CASES: dict[str, Case] = {
     "erlang.engset": (
         erlang.engset, engset,
         lambda d: [d.size(1e-300, 1e307), d.whole(1, 100), d.whole(1, 400)],
+    ),
+    "erlang.converter_pool, contention": (
+        lambda a, w, r: erlang.converter_pool(a, w, r).contention,
+        lambda a, w, r: converters(a, w, r, "contention"),
+        pools,
+    ),
+    "erlang.converter_pool, no converter": (
+        lambda a, w, r: erlang.converter_pool(a, w, r).no_converter,
+        lambda a, w, r: converters(a, w, r, "no converter"),
+        pools,
     ),
     "ramantas.round_time": (
         ramantas.round_time, lambda t, path: path + 2 * t, lambda d: [d.size(), d.size()],

@@ -87,6 +87,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "core": {"contention": ["segmentation"]},
         "failures": FAILURES,
     },
+    "converters": {
+        **RING,
+        "network": {**RING["network"], "wavelengths": 2},
+        "bursts": [{"erlangs": 0.3, "length": {"distribution": "exponential", "mean": "15 KB"}}],
+        "core": {"contention": ["conversion"], "converters": {"number": 1}},
+    },
     "injected contention": {
         **RING,
         "core": {"contention": ["deflection"], "injection": {"data": 0.05, "ack": 0.05}},
@@ -105,6 +111,7 @@ MET = {
     "late headers": {"contention", "late-header", "failure"},
     "two-way": {"blocked", "failure"},
     "a queue at the ingress": {"failure"},
+    "converters": {"contention", "no-converter"},
     "injected contention": {"contention", "injected-contention"},
 }
 

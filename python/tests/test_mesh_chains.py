@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import spsolve
 
 import burstlab as bl
+from burstlab.analytic.erlang import converter_pool, erlang_b
 from burstlab.statistics import mean_ci95, t_quantile
 
 REPLICATIONS = 16
@@ -213,6 +214,83 @@ def test_limited_conversion_loses_what_the_chain_says(reach):
     }
     truth = float(np.average(right, weights=sources))
     holds(list(np.mean(every, axis=0)), truth, **wrong)
+
+
+# Few converters: bursts that set out on any wavelength.
+
+
+def pool_of_output(number: int, load: float, wavelengths: int) -> dict[str, Any]:
+    scenario: dict[str, Any] = {
+        "network": {
+            "topology": "line", "nodes": 2, "wavelengths": wavelengths, "link_delay": "1 us",
+        },
+        "edge": {"port": "shared", "wavelength": "random"},
+        "core": {"converters": {"number": number, "shared": "output"}},
+        "bursts": [{"from": "1", "to": "2", "erlangs": load, "length": LENGTH}],
+        "run": run_time(("converters", number), 4000 * HOLD_S),
+    }  # fmt: skip
+    return scenario
+
+
+def lost_to(result: bl.Result, cause: str) -> list[float]:
+    """Return the share of bursts that a cause took, by replication."""
+    found: list[float] = []
+    for network in result.network:
+        bursts = network["all"]
+        counts = {one["cause"]: one["bursts"] for one in bursts["causes"]}
+        found.append(counts[cause] / bursts["bursts"])
+    return found
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_an_output_with_few_converters_loses_what_the_chain_says(number):
+    load, wavelengths = 2.4, 4
+    result = bl.run(pool_of_output(number, load, wavelengths))
+    right = converter_pool(load, wavelengths, number)
+    wrong = {
+        f"{other} converters": converter_pool(load, wavelengths, other)
+        for other in range(5)
+        if other != number
+    }
+    for cause, name in (("contention", "contention"), ("no-converter", "no_converter")):
+        if number == wavelengths and name == "no_converter":
+            assert not any(lost_to(result, cause)), "a wavelength needs one converter at most"
+            continue
+        # With few converters, one more or less hardly moves how often all wavelengths are taken.
+        others = {what: float(getattr(one, name)) for what, one in wrong.items()}
+        holds(lost_to(result, cause), float(getattr(right, name)), **others)
+
+
+def test_a_converter_for_each_wavelength_is_full_conversion_and_none_is_no_conversion():
+    load, wavelengths = 2.4, 4
+    full = converter_pool(load, wavelengths, wavelengths)
+    assert float(full.contention) == pytest.approx(float(erlang_b(load, wavelengths)))
+    none = converter_pool(load, wavelengths, 0)
+    alone = float(erlang_b(load / wavelengths, 1))
+    assert float(none.contention + none.no_converter) == pytest.approx(alone)
+    scenario = pool_of_output(0, load, wavelengths)
+    without = bl.run(scenario)
+    scenario["core"] = {"conversion": "none"}
+    same = bl.run(scenario)
+    for ours, others in zip(without.network, same.network, strict=True):
+        assert ours["all"]["routes"] == others["all"]["routes"], "the same bursts are lost"
+        assert ours["links"][0]["wavelengths"] == others["links"][0]["wavelengths"]
+
+
+def test_nodes_and_outputs_share_converters():
+    """Two outputs of a node, each with half of the load, and a pool for both or for each."""
+    load, wavelengths = 2.4, 4
+    losses: dict[str, list[float]] = {}
+    for shared, number in (("output", 1), ("node", 2)):
+        scenario = pool_of_output(number, load, wavelengths)
+        scenario["network"]["nodes"] = 3
+        scenario["core"]["converters"]["shared"] = shared
+        scenario["bursts"] = [
+            {"from": "2", "to": to, "erlangs": load, "length": LENGTH} for to in ("1", "3")
+        ]
+        losses[shared] = lost_to(bl.run(scenario), "no-converter")
+    holds(losses["output"], float(converter_pool(load, wavelengths, 1).no_converter))
+    assert max(losses["node"]) < min(losses["output"]), "two that share two lose less"
 
 
 # No conversion: what the choice at the ingress does to the next node.

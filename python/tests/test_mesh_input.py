@@ -47,6 +47,42 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "no route",
     ),
     ("disconnected graph", custom(link=ROW[:1]), "network", "c"),
+    (
+        "more converters than wavelengths of an output",
+        line(
+            network={**LINE["network"], "wavelengths": 4},
+            core={"converters": {"number": 5, "shared": "output"}},
+        ),
+        "core.converters.number",
+        "at most 4",
+    ),
+    (
+        "more converters than wavelengths of a node",
+        line(network={**LINE["network"], "wavelengths": 4}, core={"converters": {"number": 9}}),
+        "core.converters.number",
+        "at most 8",
+    ),
+    (
+        "converters without conversion",
+        line(
+            network={**LINE["network"], "wavelengths": 4},
+            core={"conversion": "none", "converters": {"number": 1}},
+        ),
+        "core.converters.number",
+        "remove it, or change core.conversion",
+    ),
+    (
+        "converters of one wavelength",
+        line(core={"converters": {"number": 1}}),
+        "core.converters.number",
+        "every fibre has one wavelength",
+    ),
+    (
+        "converters without a number",
+        line(core={"converters": {"shared": "node"}}),
+        "core.converters",
+        "number",
+    ),
     ("zero wavelengths", line(network={"topology": "line", "wavelengths": 0}), "wavelengths", "0"),
     (
         "zero wavelengths of a fibre",

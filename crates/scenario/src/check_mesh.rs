@@ -10,9 +10,8 @@ use super::ends::{host, two_ends};
 use super::error::{Check, refuse, word};
 use super::limits::span_of;
 use super::{
-    Assembly, Bursts, ConversionKind, CoreForwarding, DemandLaw, Edge, FirstWavelength,
-    IngressPort, NetworkKind, Per, Protocol, Queues, Resolution, Scenario, ScenarioError,
-    check_ops,
+    Assembly, Bursts, CoreForwarding, DemandLaw, Edge, FirstWavelength, IngressPort, NetworkKind,
+    Per, Queues, Scenario, ScenarioError, check_core, check_ops,
 };
 use super::{batches, control, idle_tables, injection, offered};
 use crate::topology::{Graph, Routes};
@@ -70,7 +69,7 @@ pub(super) fn through(
             scenario.signalling.guard = Some(guard);
         }
         control::offsets(scenario, &through.lengths, graph, routes)?;
-        core(scenario)?;
+        check_core::check(scenario, graph)?;
         injection::check(scenario, graph, routes)?;
     }
     for (index, one) in scenario.demand.iter().enumerate() {
@@ -270,52 +269,6 @@ fn control_plane(scenario: &Scenario) -> Check {
         let problem = format!("a header of {size} takes longer than {HEADER_TIME_MAX}");
         let fix = "write a faster rate of the control channels, such as \"1 Gb/s\"";
         return refuse("signalling.rate", rate.to_string(), problem, fix);
-    }
-    Ok(())
-}
-
-fn core(scenario: &Scenario) -> Check {
-    let core = &scenario.core;
-    let limited = core.conversion == ConversionKind::Limited;
-    if limited != core.conversion_range.is_some() {
-        let (value, problem, fix) = match core.conversion_range {
-            None => {
-                (String::new(), "conversion = \"limited\" needs it", "add conversion_range = 1")
-            }
-            Some(range) => (
-                range.to_string(),
-                "only conversion = \"limited\" uses it",
-                "remove it, or change conversion",
-            ),
-        };
-        return refuse("core.conversion_range", value, problem, fix);
-    }
-    let two_way = scenario.signalling.protocol == Protocol::TwoWay;
-    for (index, step) in core.contention.iter().enumerate() {
-        let path = format!("core.contention[{index}]");
-        if core.contention[..index].contains(step) {
-            return refuse(path, word(step), "it is listed twice", "list each once");
-        }
-        let helps = matches!(step, Resolution::Conversion | Resolution::DelayLine);
-        if two_way && !helps {
-            let problem = "bursts with a two-way reservation meet no contention";
-            return refuse(path, word(step), problem, "remove it, or use jet or jit");
-        }
-    }
-    let lists = |what: Resolution| core.contention.contains(&what);
-    let lines = &core.delay_lines;
-    if lists(Resolution::DelayLine) == lines.delays.is_empty() {
-        let (problem, fix) = if lines.delays.is_empty() {
-            ("contention lists delay-line and there is none", "write delays = [\"0.1 ms\"]")
-        } else {
-            ("contention does not list delay-line", "add \"delay-line\" to core.contention")
-        };
-        return refuse("core.delay_lines.delays", "", problem, fix);
-    }
-    if let Some(most) = lines.passes_on_path.filter(|&most| most < lines.passes) {
-        let problem = format!("a burst may pass a line {} times at one node", lines.passes);
-        let fix = "write at least core.delay_lines.passes, or fewer passes";
-        return refuse("core.delay_lines.passes_on_path", most.to_string(), problem, fix);
     }
     Ok(())
 }

@@ -22,6 +22,11 @@ pub struct Core {
     /// `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversion_range: Option<u32>,
+    /// The wavelength converters of each node. A burst that keeps its wavelength needs none; a
+    /// burst that changes it holds one while it holds the new wavelength. Absent: there is always
+    /// one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converters: Option<Converters>,
     /// Steps that a node tries, in this order, for a blocked burst. If all fail, the burst is
     /// dropped. If `conversion` is listed, a burst keeps its wavelength until this step; otherwise
     /// the scheduler converts from the start, as far as `core.conversion` allows.
@@ -84,6 +89,28 @@ pub enum ConversionKind {
     None,
     /// To wavelengths not further than `conversion_range` away.
     Limited,
+}
+
+/// The wavelength converters of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Converters {
+    /// Converters of each pool: bursts that may change their wavelength at a time.
+    pub number: u32,
+    /// The outputs that share a pool.
+    #[serde(default)]
+    pub shared: ConverterSharing,
+}
+
+/// The outputs of a node that share a pool of converters (Lee and Li 1993).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConverterSharing {
+    /// All outputs of a node share one pool: shared per node.
+    #[default]
+    Node,
+    /// Each output has a pool of its own: shared per link.
+    Output,
 }
 
 /// A resolution that a node tries for a burst that is blocked.

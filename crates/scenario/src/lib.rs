@@ -7,6 +7,7 @@ mod ack_pacing;
 mod batches;
 mod both_ways;
 mod check;
+mod check_core;
 mod check_mesh;
 mod check_ops;
 mod choice;
@@ -70,8 +71,8 @@ pub use access::{Access, AccessSide};
 pub use ack_pacing::{AckInterval, AckPacing};
 pub use batches::Batches;
 pub use core_network::{
-    ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
-    Segmentation,
+    ConversionKind, ConverterSharing, Converters, Core, CoreForwarding, Deflection, DelayLines,
+    Resolution, Retransmission, Segmentation,
 };
 pub use course::{Course, Traced};
 pub use demand::{Bursts, Demand, DemandPattern, Destination, LoadOf, NodeWeight, PairWeight, Per};

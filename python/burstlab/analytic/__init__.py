@@ -8,6 +8,7 @@ of networks are as exact as their `tolerance`. A result below 1e-300 may be 0.
 """
 
 from burstlab.analytic import cubic, erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
+from burstlab.analytic.erlang.model import CONVERTERS as _CONVERTERS
 from burstlab.analytic.erlang.model import ENGSET as _ENGSET
 from burstlab.analytic.erlang.model import ERLANG_B as _ERLANG_B
 from burstlab.analytic.erlang.model import REDUCED_LOAD as _REDUCED_LOAD
@@ -31,6 +32,7 @@ MODELS: dict[str, Model] = {
         _PADHYE,
         _ERLANG_B,
         _ENGSET,
+        _CONVERTERS,
         _REDUCED_LOAD,
         _WLAN_SATURATION,
         _WLAN_TCP,

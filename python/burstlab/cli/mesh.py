@@ -55,6 +55,7 @@ _SHORT = {"data": "data", "acks": "ACKs", "background": "background"}
 
 _RESOLUTIONS = (
     ("injected", "injected"),
+    ("no_converter", "without a converter"),
     ("converted", "converted"),
     ("delayed", "delayed"),
     ("deflected", "deflected"),

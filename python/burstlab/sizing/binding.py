@@ -14,13 +14,15 @@ class Pressure:
     Attributes
     ----------
     part
-        ``wavelengths``, ``header channel``, ``header processor``, ``ingress port`` or ``failures``.
+        ``wavelengths``, ``converters``, ``header channel``, ``header processor``, ``ingress
+        port`` or ``failures``.
     lost
         Share of all lost bursts that were lost to it, 0 to 1.
     load
         Its utilisation where it is largest. Of wavelengths: the share of time that they are
-        reserved. Of a header channel: headers that come over those that it can send. Of the ingress
-        port: the waiting time of a burst there, over its time from closing to landing. 0 elsewhere.
+        reserved. Of converters: the share of time that the converters of the node are taken. Of a
+        header channel: headers that come over those that it can send. Of the ingress port: the
+        waiting time of a burst there, over its time from closing to landing. 0 elsewhere.
     where
         The place: a fibre, a node; empty where it has none.
     """
@@ -75,7 +77,9 @@ def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
     fullest = max(links, key=lambda link: link["control_load"])
     nodes = [node for network in networks for node in network["nodes"]]
     busy = max(nodes, key=lambda node: node["processor_wait_s"])
+    lacking = max(nodes, key=lambda node: (node["all"]["no_converter"], _used(node)))
     found = [
+        Pressure("converters", causes("no-converter") / lost, _used(lacking), str(lacking["name"])),
         Pressure(
             "wavelengths",
             (contention - ingress) / lost,
@@ -100,6 +104,11 @@ def _delay(routes: Sequence[Mapping[str, Any]]) -> float:
     landed = [route["bursts"] - route["lost"] for route in routes]
     times = (route["mean_delay_s"] * n for route, n in zip(routes, landed, strict=True) if n)
     return sum(times) / max(1, sum(landed))
+
+
+def _used(node: Mapping[str, Any]) -> float:
+    """Return the share of time that the converters of a node are taken; 0 without a limit."""
+    return node.get("converters", {"utilisation": 0.0})["utilisation"]
 
 
 def _fibre(link: Mapping[str, Any]) -> str:

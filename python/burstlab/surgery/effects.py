@@ -36,6 +36,7 @@ _CAUSES = {
     "late-header": "a late header",
     "blocked": "refused reservations",
     "injected-contention": "contention that is injected",
+    "no-converter": "the want of a converter",
     "operated": "another operation",
     "failure": "a fibre that is down",
     "outage": "an outage",

@@ -30,6 +30,8 @@ _ORDERED = (
     ("retransmissions", "spurious_retransmissions"),
     ("bursts_lost", "contention"),
     ("bursts_lost", "late_headers"),
+    ("bursts_lost", "no_converter"),
+    ("contentions", "no_converter"),
     ("contentions", "injected"),
     ("started", "completed"),
     ("completed", "measured"),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from audit.network import Bursts
 
 #: Outcomes of a request for a fibre, and the events before it.
-_REQUESTS = ("contended", "injected", "dark", "carried")
+_REQUESTS = ("contended", "no-converter", "injected", "dark", "carried")
 _BEFORE = ("port", "header")
 
 #: Names of the loss processes in a scenario.
@@ -25,6 +25,7 @@ _OF_BURSTS = {
     "blocked",
     "cut",
     "injected-contention",
+    "no-converter",
     "failure",
     "injected",
     "outage",
@@ -70,11 +71,19 @@ def _causes(
         asked = events.count("refused") == signalling["requests"]
         return found | ({"failure" if last == "dark" else "blocked"} if asked else set())
     return found | {
-        "contended": {"contention"},
+        # A later step may find a wavelength that needs a converter.
+        "contended": {"contention", "no-converter"} if _converts_late(run) else {"contention"},
+        "no-converter": {"no-converter"},
         "injected": {"injected-contention"},
         "dark": {"failure"},
         "header": {"late-header"},
     }.get(last, set())
+
+
+def _converts_late(run: Run) -> bool:
+    """Whether nodes lack converters, and conversion is a step of its own."""
+    core = run.scenario["core"]
+    return "converters" in core and "conversion" in core["contention"]
 
 
 def _outages(run: Run) -> Iterator[tuple[int, int]]:

@@ -407,7 +407,19 @@ def _mesh(draw: Draw) -> Document:
         found["traffic"] = _traffic(draw, names, 2)
     if draw.chance(0.5):
         found["bursts"] = _bursts(draw)
+    _converters(draw, found)
     return found
+
+
+def _converters(draw: Draw, found: Document) -> None:
+    """Limit the converters of nodes that may need some."""
+    network, core = found["network"], found["core"]
+    fibres = [network, *network.get("link", [])]
+    many = any(one.get("wavelengths", 1) > 1 for one in fibres)
+    core.pop("converters", None)
+    if many and core.get("conversion") != "none" and draw.chance(0.5):
+        shared = draw.pick("node", "output")
+        core["converters"] = {"number": draw.whole(0, 1), "shared": shared}
 
 
 def _bursts(draw: Draw) -> list[Document]:
@@ -486,6 +498,7 @@ def _cutting(draw: Draw) -> Document:
     if draw.chance(0.4):
         found["batches"] = _load(draw)["batches"]
     found["bursts"] = _bursts(draw) if draw.chance(0.7) else []
+    _converters(draw, found)
     return found
 
 

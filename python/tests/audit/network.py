@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import causes
+from audit import causes, converters
 from audit.checks import Audit
 from audit.result import NONE, Run, rate_bps, size_bytes, span_ps
 
@@ -19,8 +19,9 @@ _PORT = ("contended", "carried", "lost", "deflected", "resent", "refused")
 
 #: Actions of nodes, and their names in the steps.
 _RESOLUTIONS = {
-    "contentions": ("contended", "injected"),
+    "contentions": ("contended", "injected", "no-converter"),
     "injected": ("injected",),
+    "no_converter": ("no-converter",),
     "converted": ("converted",),
     "delayed": ("delayed",),
     "deflected": ("deflected",),
@@ -270,7 +271,8 @@ def _classes(run: Run, audit: Audit, bursts: Bursts) -> None:
 def _port(audit: Audit, bursts: Bursts, path: str, kind: str | None, here: Any) -> None:
     """Requests for a fibre, and their outcomes; `here` are the steps at it."""
     counts = {what: int((bursts.steps_of(kind, what) & here).sum()) for what in _PORT}
-    counts["contended"] += int((bursts.steps_of(kind, "injected") & here).sum())
+    others = bursts.steps_of(kind, "injected", "no-converter")
+    counts["contended"] += int((others & here).sum())
     for what, count in counts.items():
         audit.equal(f"{path}.{what}", count)
     audit.equal(f"{path}.offered", sum(counts.values()) - counts["contended"])
@@ -384,6 +386,8 @@ def _nodes(run: Run, audit: Audit, bursts: Bursts) -> None:
             audit.equal(f"{path}.{name}.bursts_lost", int(mine.sum()))
             audit.equal(f"{path}.{name}.contention", int((causes == "contention").sum()))
             audit.equal(f"{path}.{name}.late_headers", int((causes == "late-header").sum()))
+            audit.equal(f"{path}.{name}.no_converter", int((causes == "no-converter").sum()))
+    converters.check(run, audit)
 
 
 def _links(run: Run, audit: Audit, bursts: Bursts) -> None:

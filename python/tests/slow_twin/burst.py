@@ -40,6 +40,8 @@ class Burst:
     wavelength: int | None = None
     #: Delay lines that it passes on its path.
     delayed: int = 0
+    #: Whether its last node had a wavelength for it, but no converter.
+    lacks: bool = False
     copy: bool = False
     attempts: int = 0
     #: When it leaves, where it asks before.

@@ -20,6 +20,8 @@ class Contention:
             node: [(delay, Port(rules.line_channels)) for delay in rules.lines]
             for node in network.switches
         }
+        #: The bursts that hold a converter, by node or by fibre.
+        self.pools: dict[object, list[Interval]] = {}
         self.bursts: dict[int, Burst] = {}
 
     def trail(self, done: int, burst: Burst, place: int, left: int):
@@ -48,12 +50,45 @@ class Contention:
     ) -> int | None:
         among = self.within(burst, fibre, converts)
         start, end = self.start(now, arrives), arrives + burst.hold
-        return self.ports[fibre].choose(self.rules.scheduler, among, start, end)
+        rule, port, came = self.rules.scheduler, self.ports[fibre], burst.wavelength
+        if self.rules.converters is None or came is None:
+            return port.choose(rule, among, start, end)
+        kept = port.choose(rule, [one for one in among if one == came], start, end)
+        if kept is not None or not self.converter_is_free(fibre, start, end):
+            return kept
+        return port.choose(rule, among, start, end)
+
+    # Converters.
+
+    def pool(self, fibre: Fibre) -> list[Interval]:
+        """Return the bursts that hold a converter of the pool of an output."""
+        place = fibre if self.rules.converters_shared == "output" else fibre[0]
+        return self.pools.setdefault(place, [])
+
+    def converter_is_free(self, fibre: Fibre, start: int, end: int) -> bool:
+        pool = self.pool(fibre)
+        instants = [start, *(one.start for one in pool if start < one.start < end)]
+        held = (sum(one.start <= at < one.end for one in pool) for at in instants)
+        return self.rules.converters is None or max(held) < self.rules.converters
+
+    def may_take(self, burst: Burst, fibre: Fibre, wavelength: int, start: int, end: int) -> bool:
+        """Whether the burst keeps its wavelength, or a converter is free."""
+        same = burst.wavelength in (None, wavelength)
+        return same or self.converter_is_free(fibre, start, end)
+
+    def lacks_converter(self, now: int, burst: Burst, fibre: Fibre, converts: bool) -> bool:
+        """Whether a burst that was given no wavelength could take one with a converter more."""
+        start, end = self.start(now, burst.arrives), burst.arrives + burst.hold
+        among = self.within(burst, fibre, converts)
+        free = self.ports[fibre].choose(self.rules.scheduler, among, start, end)
+        return self.rules.converters is not None and free is not None
 
     def take(self, burst: Burst, fibre: Fibre, wavelength: int, start: int, departs: int):
         end = departs + burst.hold
         interval = Interval(start, end, burst.number, departs)
         self.ports[fibre].reserve(wavelength, interval)
+        if burst.wavelength not in (None, wavelength):
+            self.pool(fibre).append(interval)
         end = departs + min(burst.hold, burst.left)
         burst.taken.append(Taken(fibre, wavelength, departs, end, interval))
         burst.wavelength = wavelength
@@ -71,10 +106,13 @@ class Contention:
         converts = "conversion" not in steps
         if self.try_fibre(now, burst, fibre, burst.arrives, converts):
             return True
+        burst.lacks = self.lacks_converter(now, burst, fibre, converts)
         for step in steps:
             if step == "conversion":
                 converts = True
                 found = self.try_fibre(now, burst, fibre, burst.arrives, converts)
+                if not found:
+                    burst.lacks = self.lacks_converter(now, burst, fibre, converts)
             elif step == "delay-line":
                 found = self.delayed(now, burst, fibre, converts)
             elif step == "deflection":
@@ -170,6 +208,8 @@ class Contention:
             stop = min(later, default=end)
             cut = sum(one.end - start for one in earlier) + end - stop
             left = min(burst.left, stop - burst.arrives)
+            if stop <= start or not self.may_take(burst, fibre, wavelength, start, stop):
+                continue
             if self.remains(burst, left) or (self.rules.gives_up and stop > burst.arrives):
                 found.append((cut, wavelength, stop, earlier))
         if not found:

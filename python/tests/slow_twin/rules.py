@@ -37,6 +37,9 @@ class Rules:
     scheduler: str
     conversion: str
     conversion_range: int
+    #: Converters of a pool; None: there is always one.
+    converters: int | None
+    converters_shared: str
     contention: list[str]
     lines: list[int]
     line_channels: int
@@ -79,6 +82,8 @@ class Rules:
             scheduler=core["scheduler"],
             conversion=core.get("conversion", "full"),
             conversion_range=core.get("conversion_range", 0),
+            converters=core.get("converters", {}).get("number"),
+            converters_shared=core.get("converters", {}).get("shared", "node"),
             contention=core.get("contention", []),
             lines=sorted(time(delay) for delay in lines.get("delays", [])),
             line_channels=lines.get("channels", 1),

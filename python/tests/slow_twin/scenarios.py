@@ -47,6 +47,9 @@ IN_TURN = {"network": {"routes_per_pair": 2, "route_choice": "round-robin"}}
 PACKETS = {"edge": {"assembly": "hybrid", "timer": "150 us", "size": "100 KB"}, "traffic": []}
 EVERYTHING = ["conversion", "delay-line", "deflection", "segmentation", "retransmission"]
 
+OF_NODE = core(converters={"number": 1})
+OF_OUTPUT = core(converters={"number": 1, "shared": "output"})
+
 #: The changes of each group of tests; every scheduler is tried with each.
 FEATURES: dict[str, dict[str, Scenario]] = {
     "wavelengths": {
@@ -59,6 +62,29 @@ FEATURES: dict[str, dict[str, Scenario]] = {
         "switching": SWITCHING,
         "fifo, switching": merged(FIFO, SWITCHING),
         "routes in turn": IN_TURN,
+    },
+    "converters": {
+        "of a node": OF_NODE,
+        "two of a node": core(converters={"number": 2}),
+        "of an output": OF_OUTPUT,
+        "none": core(converters={"number": 0}),
+        "limited": merged(OF_NODE, LIMITED),
+        "late": merged(OF_NODE, core(contention=["conversion"])),
+        "fifo": merged(OF_OUTPUT, FIFO),
+        "switching": merged(OF_NODE, SWITCHING),
+        "jit": merged(OF_NODE, JIT),
+        "two-way": merged(OF_NODE, TWO_WAY),
+        "lines": merged(OF_NODE, LINES, ROUND),
+        "deflection": merged(OF_OUTPUT, DEFLECTION),
+        "cuts": merged(OF_NODE, CUTS),
+        "cuts, packets": merged(OF_NODE, CUTS, PACKETS),
+        "cuts, fifo, no trailers": merged(
+            OF_OUTPUT, CUTS, FIFO, core(segmentation={"trailer": False})
+        ),
+        "copies": merged(OF_NODE, AGAIN),
+        "all steps": merged(
+            OF_NODE, LINES, AGAIN, DEFLECTION, LIMITED, core(contention=EVERYTHING)
+        ),
     },
     "protocols": {
         "jit": JIT,
@@ -169,7 +195,9 @@ def mesh(seed: int, change: Scenario, scheduler: str, bursts: int = 200) -> Scen
     """
     draw = np.random.default_rng(seed)
     names = [f"n{number}" for number in range(int(draw.integers(4, 7)))]
-    wavelengths = int(draw.integers(1, 5))
+    # Where each fibre has one wavelength, nothing is converted.
+    least = 2 if "converters" in change.get("core", {}) else 1
+    wavelengths = int(draw.integers(least, 5))
     ends = [(one, other) for one in names for other in names if one != other]
     sources = [ends[place] for place in draw.choice(len(ends), 8, replace=False)]
     erlangs = float(draw.uniform(0.25, 0.6)) * wavelengths

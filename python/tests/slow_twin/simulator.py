@@ -242,9 +242,12 @@ class Twin(Contention):
                 burst.note_refusal()
                 self.after(shown + rules.wait, lambda now: self.send(now, burst))
             else:
-                self.lose(now, burst, "contention")
+                self.lose(now, burst, self.why(burst))
         else:
-            self.lose(now, burst, "contention")
+            self.lose(now, burst, self.why(burst))
+
+    def why(self, burst: Burst) -> str:
+        return "no-converter" if burst.lacks else "contention"
 
     def give_back(self, now: int, burst: Burst):
         """The refusal goes back from node to node; each frees what it held."""
@@ -258,6 +261,9 @@ class Twin(Contention):
         assert taken.interval
         self.acts(now, taken.fibre[0], burst)
         self.ports[taken.fibre].give_back(taken.interval)
+        pool = self.pool(taken.fibre)
+        if taken.interval in pool:
+            pool.remove(taken.interval)
 
     def refused(self, now: int, burst: Burst):
         burst.attempts += 1

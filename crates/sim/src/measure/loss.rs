@@ -69,6 +69,8 @@ pub(crate) enum LossCause {
     ReceiverLink = 17,
     /// It is not ECN-capable, and a queue dropped it where it would have marked another one.
     NotEct = 18,
+    /// Its burst had to change its wavelength, and no converter was free.
+    NoConverter = 19,
 }
 
 impl LossCause {
@@ -93,14 +95,16 @@ impl LossCause {
         "sender-link",
         "receiver-link",
         "not-ect",
+        "no-converter",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 10] = [
+    pub(crate) const OF_BURSTS: [Self; 11] = [
         Self::Random,
         Self::Outage,
         Self::Scripted,
         Self::Contention,
+        Self::NoConverter,
         Self::InjectedContention,
         Self::LateHeader,
         Self::Cut,

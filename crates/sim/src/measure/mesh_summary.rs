@@ -121,10 +121,12 @@ pub struct Cause {
 /// Resolutions of blocked bursts in the measured time, each counted when it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Resolutions {
-    /// Times that no wavelength of a fibre was free as a burst asked for one.
+    /// Times that a burst asked for a wavelength of a fibre and got none.
     pub contentions: u64,
     /// Of these, contentions that the scenario injected.
     pub injected: u64,
+    /// Of these, contentions in which a wavelength was free, and no converter for it.
+    pub no_converter: u64,
     /// Bursts that were given another wavelength, where conversion is a step of its own.
     pub converted: u64,
     /// Bursts that passed a fibre delay line.
@@ -150,6 +152,7 @@ impl Resolutions {
     pub(super) fn absorb(&mut self, other: &Self) {
         self.contentions += other.contentions;
         self.injected += other.injected;
+        self.no_converter += other.no_converter;
         self.converted += other.converted;
         self.delayed += other.delayed;
         self.deflected += other.deflected;
@@ -181,6 +184,18 @@ pub struct NodeSummary {
     pub background: NodeLosses,
     /// Bursts of all kinds.
     pub all: NodeLosses,
+    /// Its wavelength converters. Absent where their number is not limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converters: Option<ConverterUse>,
+}
+
+/// The wavelength converters of a node, of all its pools together.
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct ConverterUse {
+    /// How many there are.
+    pub number: u64,
+    /// Share of the measured time that they were taken, from 0 to 1.
+    pub utilisation: f64,
 }
 
 /// Bursts that were lost at a node.
@@ -192,6 +207,8 @@ pub struct NodeLosses {
     pub contention: u64,
     /// Of these, bursts whose header was late.
     pub late_headers: u64,
+    /// Of these, bursts for which a wavelength was free, and no converter.
+    pub no_converter: u64,
 }
 
 /// A fibre of a mesh, in one direction. Its wavelengths and its control channels are those of all
@@ -246,12 +263,12 @@ pub struct LinkClass {
 pub struct LinkBursts {
     /// Bursts that came to it, on their route or deflected.
     pub offered: u64,
-    /// Of these, bursts that found no wavelength free, or met contention that was injected,
-    /// whatever was done for them then. One that waits at a `fifo` ingress meets none.
+    /// Of these, bursts that found no wavelength free, or no converter for one, or met contention
+    /// that was injected, whatever was done for them then. One that waits at a `fifo` ingress meets none.
     pub contended: u64,
     /// Of these, bursts that it was reserved for.
     pub carried: u64,
-    /// Of these, bursts that were lost here: to contention, to a late header, as the scenario
+    /// Of these, bursts that were lost here: to contention, for want of a converter, to a late header, as the scenario
     /// prescribes, or because cutting had left nothing of them.
     pub lost: u64,
     /// Of these, bursts that took another fibre instead.

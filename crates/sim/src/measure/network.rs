@@ -9,8 +9,8 @@ use super::bursts::{KINDS, KindTally, Waits, grown};
 use super::columns::{Column, Rows, Table, table};
 use super::loss::LossCause;
 use super::mesh_summary::{
-    BurstSummary, LinkBursts, LinkClass, LinkSummary, NetworkSummary, NodeLosses, NodeSummary,
-    RunBytes,
+    BurstSummary, ConverterUse, LinkBursts, LinkClass, LinkSummary, NetworkSummary, NodeLosses,
+    NodeSummary, Resolutions, RunBytes,
 };
 use crate::topology::{Graph, Link};
 
@@ -98,6 +98,8 @@ pub(crate) struct Extent<'a> {
     pub(crate) graph: &'a Graph,
     /// How long each wavelength of each fibre was reserved.
     pub(crate) busy: &'a [Vec<Span>],
+    /// By node, its converters, and how long they were taken; empty if no node has a limit.
+    pub(crate) converters: &'a [Option<(u64, Span)>],
     /// Share of the measured time that each fibre was up.
     pub(crate) up: &'a [f64],
     /// Classes that bursts can have, where they can have several.
@@ -107,6 +109,16 @@ pub(crate) struct Extent<'a> {
     /// Time of a signal on a control channel, over the channels of a fibre.
     pub(crate) signal: f64,
     pub(crate) measured: Span,
+}
+
+impl Extent<'_> {
+    /// The use of the converters of a node, if it has a limited number.
+    fn converters_of(&self, node: usize) -> Option<ConverterUse> {
+        let (number, taken) = (*self.converters.get(node)?)?;
+        let all = number as f64 * self.measured.as_secs_f64();
+        let utilisation = if all > 0.0 { taken.as_secs_f64() / all } else { 0.0 };
+        Some(ConverterUse { number, utilisation })
+    }
 }
 
 impl NetworkTally {
@@ -188,12 +200,13 @@ impl NetworkTally {
         self.links[link as usize].trailers += 1;
     }
 
-    /// The fibre has no wavelength that is free, or none as the scenario wills.
-    pub(crate) fn contended(&mut self, sort: Sort, link: u32, injected: bool) {
+    /// The fibre has no wavelength that is free, none that a converter is free for, or none as the
+    /// scenario wills. Returns the counts of the burst's kind.
+    pub(crate) fn contended(&mut self, sort: Sort, link: u32) -> &mut Resolutions {
         self.links[link as usize].count(sort, |port| port.contended += 1);
         let steps = &mut self.kinds[sort.kind].resolutions;
         steps.contentions += 1;
-        steps.injected += u64::from(injected);
+        steps
     }
 
     /// A burst takes another fibre.
@@ -263,18 +276,19 @@ impl NetworkTally {
             all: of(&all, whole),
             segments_per_burst: self.segments.mean(),
             flows_per_burst: self.flows.mean(),
-            nodes: self.node_summaries(),
+            nodes: self.node_summaries(extent),
             links: self.link_summaries(extent),
         }
     }
 
-    fn node_summaries(&self) -> Vec<NodeSummary> {
+    fn node_summaries(&self, extent: &Extent) -> Vec<NodeSummary> {
         let losses = |lost: &[u64; LossCause::LABELS.len()]| NodeLosses {
             bursts_lost: lost.iter().sum(),
             contention: lost[LossCause::Contention as usize],
             late_headers: lost[LossCause::LateHeader as usize],
+            no_converter: lost[LossCause::NoConverter as usize],
         };
-        let summary = |(name, tally): (&String, &NodeTally)| {
+        let summary = |((node, name), tally): ((usize, &String), &NodeTally)| {
             let [data, acks, background] = tally.lost.each_ref().map(losses);
             let sum = |of: fn(&NodeLosses) -> u64| of(&data) + of(&acks) + of(&background);
             NodeSummary {
@@ -289,10 +303,12 @@ impl NetworkTally {
                     bursts_lost: sum(|one| one.bursts_lost),
                     contention: sum(|one| one.contention),
                     late_headers: sum(|one| one.late_headers),
+                    no_converter: sum(|one| one.no_converter),
                 },
+                converters: extent.converters_of(node),
             }
         };
-        self.names.iter().zip(&self.nodes).map(summary).collect()
+        self.names.iter().enumerate().zip(&self.nodes).map(summary).collect()
     }
 
     fn link_summaries(&self, extent: &Extent) -> Vec<LinkSummary> {

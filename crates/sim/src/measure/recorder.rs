@@ -74,6 +74,7 @@ const STEPS: &[&str] = &[
     "trailer",
     "spared",
     "dark",
+    "no-converter",
 ];
 
 /// A step of a node for a burst; the order is that of its labels.
@@ -113,6 +114,8 @@ pub(crate) enum Step {
     Spared = 15,
     /// The fibre that it asks for is down.
     Dark = 16,
+    /// A wavelength of its fibre is free, and no converter for it.
+    NoConverter = 17,
 }
 
 table! {

@@ -87,6 +87,10 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
                 if conversion == "limited" {
                     core["conversion_range"] = json!(1);
                 }
+                if conversion != "none" && buffered {
+                    let shared = if trailer { "node" } else { "output" };
+                    core["converters"] = json!({"number": processors, "shared": shared});
+                }
                 if steps.contains(&"delay-line") {
                     core["delay_lines"] = json!({"delays": ["0.2 ms", "0.2 ms", "1 ms"],
                         "passes": 1 + processors});
@@ -190,7 +194,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     (network, core(), edge(), loss.clone(), loss, tcp, others).prop_map(
         |(
             mut network,
-            (core, signalling),
+            (mut core, signalling),
             edge,
             data,
             ack,
@@ -198,6 +202,9 @@ fn any_mesh() -> impl Strategy<Value = Value> {
             (own, batches),
         )| {
             network["link_rate"] = json!("20 Mb/s");
+            if network["wavelengths"] == 1 {
+                core.as_object_mut().expect("a table").remove("converters");
+            }
             let nodes = match network["topology"].as_str() {
                 Some("nsfnet-8e6c") => ["1", "14"],
                 Some("dumbbell") => ["left1", "right2"],

@@ -9,7 +9,16 @@ losses, as those of TCP do; offsets are equal, so that the burst that comes firs
 first; no deflection, no delay lines, no segmentation. `docs/models/erlang.md` has the validation.
 """
 
+from burstlab.analytic.erlang.converters import ConverterLoss, converter_pool
 from burstlab.analytic.erlang.link import engset, erlang_b, erlang_b_load
 from burstlab.analytic.erlang.network import ReducedLoad, reduced_load
 
-__all__ = ["ReducedLoad", "engset", "erlang_b", "erlang_b_load", "reduced_load"]
+__all__ = [
+    "ConverterLoss",
+    "ReducedLoad",
+    "converter_pool",
+    "engset",
+    "erlang_b",
+    "erlang_b_load",
+    "reduced_load",
+]

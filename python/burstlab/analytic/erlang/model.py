@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from burstlab.analytic.arguments import Argument
+from burstlab.analytic.erlang.converters import WAVELENGTHS_MAX, converter_pool
 from burstlab.analytic.erlang.link import SERVERS_MAX, engset, erlang_b
 from burstlab.analytic.erlang.network import reduced_load
 from burstlab.analytic.registry import Model, Parameter, Quantity, count, number
@@ -66,6 +67,25 @@ def _finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
     }
 
 
+def _converters(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate an output with a pool of converters."""
+    load, wavelengths = _link(settings)
+    pool = count(settings, "converters", 0)
+    loss = converter_pool(load * wavelengths, wavelengths, pool)
+    chain = "Markov chain"
+    return {
+        "loss": number(loss.contention + loss.no_converter, "", chain, "bursts lost"),
+        "loss_contention": number(loss.contention, "", chain, "no wavelength was free"),
+        "loss_no_converter": number(loss.no_converter, "", chain, "no converter was free"),
+        "loss_full": number(
+            float(erlang_b(load * wavelengths, wavelengths)),
+            "",
+            "Erlang 1917",
+            "bursts lost if there is a converter for each wavelength",
+        ),
+    }
+
+
 def _ring(settings: Mapping[str, float]) -> dict[str, Quantity]:
     """Evaluate the reduced-load approximation where all links are alike."""
     load, wavelengths = _link(settings)
@@ -113,6 +133,18 @@ ENGSET = Model(
         Parameter("sources", "", 16, "sources that share the link, above load x wavelengths"),
     ),
     compute=_finite_sources,
+)
+
+CONVERTERS = Model(
+    name="converters",
+    reference="A Markov chain; the limits are Erlang's loss, 1917",
+    description="Loss of an output with few wavelength converters under exponential bursts",
+    parameters=(
+        _LOAD,
+        Parameter("wavelengths", "", 8, f"wavelengths, whole, 1 to {WAVELENGTHS_MAX}"),
+        Parameter("converters", "", 2, "converters of the output, whole, at most wavelengths"),
+    ),
+    compute=_converters,
 )
 
 REDUCED_LOAD = Model(

@@ -110,7 +110,7 @@ impl Mesh {
     ) -> (NetworkSummary, Option<String>, Table) {
         let Self { fabric, common: Common { plan, fates, account, .. }, .. } = self;
         let share_up = |link, start, end| fates.outages().share_up(link, start, end);
-        let busy = fabric.busy(now, plan);
+        let busy = fabric.measures(now, plan);
         let summary = account.summary(plan, &busy, share_up, measured, under_way);
         let warning = account.late_headers(plan, &summary);
         (summary, warning, account.table())
@@ -167,7 +167,7 @@ impl Network for Mesh {
 
     fn measured(&mut self, now: Time) {
         let Self { fabric, common, .. } = self;
-        common.account.measured(fabric.busy(now, &common.plan));
+        common.account.measured(fabric.measures(now, &common.plan));
     }
 
     #[inline]

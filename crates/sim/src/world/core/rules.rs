@@ -82,7 +82,7 @@ fn burst_classes(scenario: &Scenario, thresholds: Option<&[u32]>) -> Vec<u32> {
 
 /// Whether a scenario lets bursts that carry nothing go [without a slot](Rules::light): there are
 /// some, each pair has one route that stays, headers wait for no processor and are not refused,
-/// nothing is cut or sent again, and no table shows bursts in flight.
+/// nothing is cut or sent again, converters do not run out, and no table shows bursts in flight.
 fn light(scenario: &Scenario) -> bool {
     let (core, signalling) = (&scenario.core, &scenario.signalling);
     !scenario.bursts.is_empty()
@@ -91,6 +91,7 @@ fn light(scenario: &Scenario) -> bool {
         && scenario.network.route_choice() == RouteChoice::First
         && scenario.failures.is_empty()
         && scenario.run.occupancy.is_none()
+        && core.converters.is_none()
         && !core.contention.contains(&Resolution::Retransmission)
         && !core.contention.contains(&Resolution::Segmentation)
 }

@@ -41,10 +41,18 @@ pub(in crate::world) struct BatchCounts {
     pub(in crate::world) lost: Load,
 }
 
+/// How long the parts of a network were reserved.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world::core) struct Busy {
+    /// By fibre and wavelength.
+    pub(in crate::world::core) channels: Vec<Vec<Span>>,
+    /// By node, how many converters it has, and their time together; empty if no node has a limit.
+    pub(in crate::world::core) converters: Vec<Option<(u64, Span)>>,
+}
+
 /// The counts at the end of the measured time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredNetwork {
     pub(super) tally: NetworkTally,
-    /// How long each wavelength of each fibre was reserved.
-    pub(super) busy: Vec<Vec<Span>>,
+    pub(super) busy: Busy,
 }

@@ -3,7 +3,7 @@
 use burstlab_units::{Span, Time};
 
 use super::Account;
-use super::counts::MeasuredNetwork;
+use super::counts::{Busy, MeasuredNetwork};
 use super::ended::row;
 use super::occupied::Looked;
 use crate::measure::{
@@ -28,23 +28,23 @@ impl Account {
     }
 
     /// The measured time is over, and the run goes on.
-    pub(crate) fn measured(&mut self, busy: Vec<Vec<Span>>) {
+    pub(crate) fn measured(&mut self, busy: Busy) {
         self.measured = Some(Box::new(MeasuredNetwork { tally: self.tally.clone(), busy }));
     }
 
-    /// The numbers of the measured time, which lasted so long. By now each wavelength was reserved
-    /// for so long, and a share of a time each fibre was up.
+    /// The numbers of the measured time, which lasted so long. By now each wavelength and each
+    /// converter was reserved for so long, and a share of a time each fibre was up.
     pub(crate) fn summary(
         &self,
         plan: &Plan,
-        busy: &[Vec<Span>],
+        busy: &Busy,
         share_up: impl Fn(u32, Time, Time) -> f64,
         measured: Span,
         under_way: &UnderWay,
     ) -> NetworkSummary {
         let (tally, busy) = match &self.measured {
             None => (&self.tally, busy),
-            Some(then) => (&then.tally, &then.busy[..]),
+            Some(then) => (&then.tally, &then.busy),
         };
         let (begin, end) = (self.measured_from, self.measured_from.saturating_add(measured));
         let links = 0..plan.graph.links.len() as u32;
@@ -52,7 +52,8 @@ impl Account {
         let channels = f64::from(plan.scenario.signalling.channels);
         tally.summary(&Extent {
             graph: &plan.graph,
-            busy,
+            busy: &busy.channels,
+            converters: &busy.converters,
             up: &up,
             classes: &plan.rules.burst_classes,
             run: BurstKind::ALL.map(|kind| self.bytes(kind, under_way)),

@@ -26,8 +26,11 @@ impl Account {
                 self.tally.served(kind, plan.node_at(burst, burst.hop), wait);
             }
             (Step::Carried, Some(link)) => self.tally.carried(sort, link, wait),
-            (Step::Contended, Some(link)) => self.tally.contended(sort, link, false),
-            (Step::Injected, Some(link)) => self.tally.contended(sort, link, true),
+            (Step::Contended, Some(link)) => {
+                self.tally.contended(sort, link);
+            }
+            (Step::Injected, Some(link)) => self.tally.contended(sort, link).injected += 1,
+            (Step::NoConverter, Some(link)) => self.tally.contended(sort, link).no_converter += 1,
             (Step::Deflected, Some(link)) => self.tally.deflected(sort, link),
             (Step::Resent, Some(link)) => self.tally.resent(sort, link),
             (Step::Refused, Some(link)) => self.tally.refused(sort, link),

@@ -4,6 +4,7 @@ use burstlab_optical::scheduling::Conversion;
 use burstlab_units::{Span, Time};
 
 use super::Contended;
+use super::converting::came_on;
 use super::cutting::cut;
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
@@ -34,6 +35,8 @@ pub(super) struct Wish {
     pub(super) hold: Span,
     /// The lowest and the highest wavelength that it may take; `None`: there is none.
     pub(super) range: Option<(u32, u32)>,
+    /// The wavelength that it can keep without a converter, if it comes on one.
+    pub(super) came: Option<u32>,
 }
 
 impl Contended {
@@ -51,6 +54,7 @@ impl Contended {
             departs: burst.arrives,
             hold: burst.hold,
             range: self.range(link, burst, converts, plan),
+            came: came_on(burst, plan),
         };
         let link_down = met == Some(Met::LinkDown);
         burst.link_down = link_down;
@@ -59,9 +63,12 @@ impl Contended {
         if !shut && let Some(reservation) = self.direct(now, &wish, plan) {
             return ContentionOutcome::Placed(reservation);
         }
-        let (step, cause) = match met {
+        let (step, mut cause) = match met {
             Some(Met::LinkDown) => (Step::Dark, LossCause::Failure),
             Some(_) => (Step::Injected, LossCause::InjectedContention),
+            None if !self.pools.are_none() && self.lacks_converter(now, &wish, plan) => {
+                (Step::NoConverter, LossCause::NoConverter)
+            }
             None => (Step::Contended, LossCause::Contention),
         };
         let toward = (Some(link), Span::ZERO);
@@ -94,6 +101,10 @@ impl Contended {
             if let Some(reservation) = found {
                 scope.step((now, slot), step, toward);
                 return ContentionOutcome::Placed(reservation);
+            }
+            let retried = step == Step::Converted && !shut && !self.pools.are_none();
+            if retried && self.lacks_converter(now, &wish, &scope.common.plan) {
+                cause = LossCause::NoConverter;
             }
         }
         ContentionOutcome::Blocked(cause)
@@ -141,7 +152,12 @@ impl Contended {
         let port = &mut self.ports[wish.link as usize];
         port.forget(now);
         let hold = (wish.departs + wish.hold).since(start);
-        let wavelength = port.find(start, hold, wish.range?)?;
+        let range = wish.range?;
+        let wavelength = if self.pools.are_none() {
+            port.find(start, hold, range)?
+        } else {
+            self.sparing((start, hold), range, wish, plan)?
+        };
         let Wish { link, departs, hold: passes, .. } = *wish;
         Some(Reservation { link, wavelength, start, departs, arrives, passes })
     }
@@ -248,7 +264,8 @@ impl Contended {
         let end = wish.departs + wish.hold;
         let (low, high) = wish.range?;
         let arrives = scope.common.plan.fibres.arrives(wish.link, wish.departs)?;
-        let burst = scope.common.bursts.get(slot);
+        let Common { plan, bursts, .. } = &*scope.common;
+        let burst = bursts.get(slot);
         let first = burst.payload.first();
         if burst.is_cut_to_nothing() {
             return None;
@@ -265,8 +282,9 @@ impl Contended {
             }
             cut += end.since(free_until);
             if free_until > wish.departs
+                && self.can_change((wish.link, wavelength), wish.came, (start, free_until), plan)
                 && best.is_none_or(|(least, ..)| cut < least)
-                && scope.common.plan.rules.bytes_in(free_until.since(wish.departs)) >= first
+                && plan.rules.bytes_in(free_until.since(wish.departs)) >= first
             {
                 best = Some((cut, wavelength, free_until));
             }
@@ -287,7 +305,7 @@ impl Contended {
 }
 
 /// When a reservation begins for a burst that leaves at `departs`.
-fn opens(now: Time, departs: Time, rules: &Rules) -> Time {
+pub(super) fn opens(now: Time, departs: Time, rules: &Rules) -> Time {
     match rules.protocol {
         Protocol::Jit => now,
         Protocol::Jet | Protocol::TwoWay => before(departs, rules.switching),

@@ -24,10 +24,10 @@ impl Contended {
         from: Time,
         scope: &mut Scope,
     ) {
-        let port = &mut self.ports[link as usize];
+        let port = &self.ports[link as usize];
         let held = port.overlapping(wavelength, from, from + INSTANT).next().copied();
         let Some(held) = held.filter(|held| held.start < from) else { return };
-        port.shorten(wavelength, held.start, held.owner, from);
+        self.release((link, wavelength), (held.start, held.owner), from);
         // A burst that was lost further on holds this for nothing.
         let (slot, id) = owner_of(held.owner);
         let mine = scope.common.bursts.is(slot, id);
@@ -81,11 +81,12 @@ impl Contended {
         };
         let (end, owner) = ((reservation.departs + left).max(now), burst.owner(signal.slot));
         let further = hop + 1 < burst.route.len();
-        let port = &mut self.ports[reservation.link as usize];
-        let (wavelength, start) = (reservation.wavelength, reservation.start);
+        let (link, wavelength, start) =
+            (reservation.link, reservation.wavelength, reservation.start);
+        let port = &self.ports[link as usize];
         let held = port.overlapping(wavelength, start, start + INSTANT).next().copied();
         if held.is_some_and(|held| held.start == start && held.end > end) {
-            port.shorten(wavelength, start, owner, end);
+            self.release((link, wavelength), (start, owner), end);
         }
         if further {
             let signal = Signal { trailer: Some((hop as u32 + 1, left)), ..*signal };

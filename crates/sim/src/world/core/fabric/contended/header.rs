@@ -143,11 +143,13 @@ impl Contended {
         let (end, owner) = (reservation.departs + burst.hold, burst.owner(slot));
         let (wavelength, start) = (reservation.wavelength, reservation.start);
         self.ports[reservation.link as usize].reserve(wavelength, start, end, owner);
+        let (place, plan) = ((reservation.link, wavelength), &scope.common.plan);
+        let lacks =
+            !self.pools.are_none() && self.convert(now, (burst, owner), place, (start, end), plan);
         if burst.converts {
-            let plan = &scope.common.plan;
             let (link, comes) = (reservation.link, (burst.hop, burst.wavelength));
             let plain = self.reachable(link, comes, !plan.rules.keeps_wavelength, plan);
-            if plain.is_none_or(|(low, high)| !(low..=high).contains(&wavelength)) {
+            if lacks || plain.is_none_or(|(low, high)| !(low..=high).contains(&wavelength)) {
                 scope.note(now, slot, Operation::Convert);
             }
         }
@@ -224,8 +226,7 @@ impl Contended {
         let burst = scope.common.bursts.get_mut(slot);
         let (now, owner) = (scope.context.now, burst.owner(slot));
         if let Some(taken) = burst.reservations.pop() {
-            let port = &mut self.ports[taken.link as usize];
-            port.shorten(taken.wavelength, taken.start, owner, taken.start);
+            self.release((taken.link, taken.wavelength), (taken.start, owner), taken.start);
         }
         scope.note(now, slot, Operation::Kill);
         Fate::Lost(now, LossCause::Operated)
@@ -252,9 +253,8 @@ impl Contended {
     pub(crate) fn refused(&mut self, (now, slot): (Time, u32), scope: &mut Scope) -> Fate {
         let burst = scope.common.bursts.get_mut(slot);
         let owner = burst.owner(slot);
-        if let Some(reservation) = burst.reservations.pop() {
-            let port = &mut self.ports[reservation.link as usize];
-            port.shorten(reservation.wavelength, reservation.start, owner, reservation.start);
+        if let Some(held) = burst.reservations.pop() {
+            self.release((held.link, held.wavelength), (held.start, owner), held.start);
         }
         go_back((now, slot), scope)
     }

@@ -202,7 +202,8 @@ impl Contended {
             return None;
         }
         let range = self.reachable(link, (hop, burst.wavelength), !rules.keeps_wavelength, plan);
-        self.direct(now, &Wish { link, departs: burst.arrives, hold, range }, plan)
+        let wish = Wish { link, departs: burst.arrives, hold, range, came: None };
+        self.direct(now, &wish, plan)
     }
 
     /// The same at an ingress where bursts wait for a wavelength: nothing, if it had to wait.

@@ -2,6 +2,7 @@
 //! the burst itself costs nothing until it lands.
 
 mod contention;
+mod converting;
 mod cutting;
 mod header;
 mod ingress_port;
@@ -16,6 +17,7 @@ use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use self::converting::Pools;
 use self::light::Light;
 use crate::measure::Step;
 use crate::scenario::{Protocol, Resolved, RouteChoice};
@@ -48,6 +50,7 @@ pub(crate) struct Contended {
     /// By node.
     processors: Vec<HeaderProcessor>,
     lines: Vec<DelayLines>,
+    pools: Pools,
     /// By node, bursts of each kind that it sent as an ingress.
     sent: Vec<[u64; 3]>,
     /// By node, bytes of the copies that it keeps as an ingress.
@@ -82,6 +85,7 @@ impl Contended {
             light: vec![VecDeque::new(); links],
             processors: vec![processor; nodes],
             lines: vec![lines; nodes],
+            pools: Pools::new(graph, |_| core.converters),
             sent: vec![[0; 3]; nodes],
             copies: vec![0; nodes],
             markers: Markers::of(resolved, links, random),
@@ -186,6 +190,13 @@ impl Contended {
             port.forget(now);
             port.measure_from(now);
         }
+        self.pools.measure_from(now);
+    }
+
+    /// By node: its converters, and how long they were taken by `now`, together; empty if no node
+    /// has a limited number.
+    pub(super) fn converters(&self, now: Time, plan: &Plan) -> Vec<Option<(u64, Span)>> {
+        self.pools.busy(now, &plan.graph)
     }
 
     /// By fibre and wavelength, how long that was reserved by `now`.
