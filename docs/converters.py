@@ -1,8 +1,9 @@
-"""Draw the picture of wavelength converters in docs/models/mesh.md.
+"""Draw the pictures of wavelength converters in docs/models/mesh.md.
 
     python docs/converters.py
 
-It runs one output with each number of converters, and draws the loss beside the Markov chain.
+It runs one output with each number of converters, and draws the loss beside the Markov chain. It
+runs NSFNET with each number of nodes that convert.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from burstlab.plot.curves import Axes, Dot, curve_chart
 from burstlab.plot.saving import write
 from burstlab.statistics import mean_ci95
 
-FILE = Path(__file__).parent / "images/converters.svg"
+IMAGES = Path(__file__).parent / "images"
+EXAMPLE = Path(bl.__file__).parent / "examples/converters.toml"
 
 WAVELENGTHS = 8
 #: Load of a wavelength, in Erlang.
@@ -53,10 +55,27 @@ def curves() -> Iterator[Curve]:
         yield Curve(f"{load} Erlang, simulated", colour, found, "points")
 
 
+def sparse() -> Iterator[Curve]:
+    """Give the runs of NSFNET for each order of its nodes."""
+    network = bl.load(EXAMPLE)
+    network["run"] |= {"replications": 4}
+    (group,) = network["core"]["group"]
+    for order, colour in zip(("degree", "routes"), theme.SERIES, strict=False):
+        found: list[Dot] = []
+        for first in range(15):
+            group |= {"first": first, "by": order}
+            loss = mean_ci95([one["all"]["burst_loss_ratio"] for one in bl.run(network).network])
+            found.append(Dot(first, loss.mean, loss.ci95, loss.n))
+        yield Curve(order, colour, found)
+
+
 def main() -> None:
-    """Run, and write the picture."""
+    """Run, and write the pictures."""
     axes = Axes(f"converters of an output of {WAVELENGTHS} wavelengths", "bursts lost", log_y=True)
-    print(write(curve_chart([CurvePanel("", list(curves()))], axes), FILE))
+    print(write(curve_chart([CurvePanel("", list(curves()))], axes), IMAGES / "converters.svg"))
+    axes = Axes("nodes of NSFNET that convert", "bursts lost", legend="order of nodes")
+    chart = curve_chart([CurvePanel("", list(sparse()))], axes)
+    print(write(chart, IMAGES / "sparse-conversion.svg"))
 
 
 if __name__ == "__main__":

@@ -17,19 +17,19 @@ __all__ = [
     "Access", "AccessSide", "AckInterval", "AckPacing", "AckWay", "Assembly", "BackMode",
     "BackoffEnd", "Batches", "BleOrder", "BnakDelay", "BnakPartial", "Bursts", "ClassNotices",
     "Congestion", "ConversionKind", "ConverterSharing", "Converters", "Core", "CoreForwarding",
-    "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
-    "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
-    "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
-    "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind", "LossRule",
-    "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
-    "NodeRole", "NodeWeight", "NotEct", "NoticeTransport", "Notification", "Operation", "Ops",
-    "Order", "Packing", "PairWeight", "Pattern", "Per", "Phase", "Profile", "Protocol",
-    "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Reroute", "Resolution",
-    "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
-    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SizePart",
-    "SlowStart", "Smoothing", "SpellLengths", "SsthreshBasis", "Surgery", "Tcp", "TieBreak",
-    "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw", "Wlan",
-    "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+    "CoreGroup", "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector",
+    "Direction", "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure",
+    "FastRecoveryExit", "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort",
+    "InjectedPer", "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind",
+    "LossRule", "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute",
+    "NewRenoTimer", "NodeCore", "NodeOrder", "NodeRole", "NodeWeight", "NotEct", "NoticeTransport",
+    "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per", "Phase",
+    "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits",
+    "Reroute", "Resolution", "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator",
+    "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation", "Share", "Side",
+    "Signalling", "Size", "SizePart", "SlowStart", "Smoothing", "SpellLengths", "SsthreshBasis",
+    "Surgery", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving",
+    "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -88,6 +88,53 @@ NodeRole: TypeAlias = Literal["edge", "core", "both"]
 - `edge`: Hosts attach; it forwards no transit bursts.
 - `core`: Bursts pass; no host attaches.
 - `both`: Hosts attach, and it forwards transit bursts.
+"""
+
+SchedulerKind: TypeAlias = Literal["first-fit", "horizon", "lauc-vf", "ff-vf", "min-ev", "best-fit"]
+"""Which of the free wavelengths a burst takes.
+
+Intervals are half-open: a burst may start at the instant at which the previous burst ends. A
+wavelength that has carried nothing counts as free since the start of the run. If a rule finds
+several equal wavelengths, it takes the lowest index.
+
+- `first-fit`: The lowest wavelength whose last reservation is over when the burst arrives.
+- `horizon`: LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
+  reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
+- `lauc-vf`: LAUC with void filling: of the wavelengths with a gap that holds the burst, the one
+  whose reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
+- `ff-vf`: The lowest wavelength with a gap that holds the burst.
+- `min-ev`: Of the wavelengths with such a gap, the one whose next reservation starts soonest; none
+  at all comes last (Xu, Qiao, Li and Xu 2003).
+- `best-fit`: Of the wavelengths with such a gap, the one that leaves the least of it on both sides
+  together; a gap without an end is longer than any other. Of equal gaps, the one that leaves less
+  before the burst (Xu, Qiao, Li and Xu 2003).
+"""
+
+ConversionKind: TypeAlias = Literal["full", "none", "limited"]
+"""Whether a node can change the wavelength of a burst.
+
+- `full`: From any wavelength to any other.
+- `none`: Not at all: a burst keeps its wavelength from end to end.
+- `limited`: To wavelengths not further than `conversion_range` away.
+"""
+
+ConverterSharing: TypeAlias = Literal["node", "output"]
+"""The outputs of a node that share a pool of converters (Lee and Li 1993).
+
+- `node`: All outputs of a node share one pool: shared per node.
+- `output`: Each output has a pool of its own: shared per link.
+"""
+
+Resolution: TypeAlias = Literal[
+    "conversion", "delay-line", "deflection", "segmentation", "retransmission",
+]  # fmt: skip
+"""A resolution that a node tries for a burst that is blocked.
+
+- `conversion`: Another wavelength of the same fibre.
+- `delay-line`: A fibre delay line.
+- `deflection`: Another fibre.
+- `segmentation`: Cutting the tail of whichever of the two bursts started earlier.
+- `retransmission`: A message to the ingress, which sends its copy.
 """
 
 FileLengths: TypeAlias = Literal["placed", "hop", "given"]
@@ -241,59 +288,19 @@ CoreForwarding: TypeAlias = Literal["cut-through", "store-and-forward"]
   traces.
 """
 
-SchedulerKind: TypeAlias = Literal["first-fit", "horizon", "lauc-vf", "ff-vf", "min-ev", "best-fit"]
-"""Which of the free wavelengths a burst takes.
-
-Intervals are half-open: a burst may start at the instant at which the previous burst ends. A
-wavelength that has carried nothing counts as free since the start of the run. If a rule finds
-several equal wavelengths, it takes the lowest index.
-
-- `first-fit`: The lowest wavelength whose last reservation is over when the burst arrives.
-- `horizon`: LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
-  reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
-- `lauc-vf`: LAUC with void filling: of the wavelengths with a gap that holds the burst, the one
-  whose reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
-- `ff-vf`: The lowest wavelength with a gap that holds the burst.
-- `min-ev`: Of the wavelengths with such a gap, the one whose next reservation starts soonest; none
-  at all comes last (Xu, Qiao, Li and Xu 2003).
-- `best-fit`: Of the wavelengths with such a gap, the one that leaves the least of it on both sides
-  together; a gap without an end is longer than any other. Of equal gaps, the one that leaves less
-  before the burst (Xu, Qiao, Li and Xu 2003).
-"""
-
-ConversionKind: TypeAlias = Literal["full", "none", "limited"]
-"""Whether a node can change the wavelength of a burst.
-
-- `full`: From any wavelength to any other.
-- `none`: Not at all: a burst keeps its wavelength from end to end.
-- `limited`: To wavelengths not further than `conversion_range` away.
-"""
-
-ConverterSharing: TypeAlias = Literal["node", "output"]
-"""The outputs of a node that share a pool of converters (Lee and Li 1993).
-
-- `node`: All outputs of a node share one pool: shared per node.
-- `output`: Each output has a pool of its own: shared per link.
-"""
-
-Resolution: TypeAlias = Literal[
-    "conversion", "delay-line", "deflection", "segmentation", "retransmission",
-]  # fmt: skip
-"""A resolution that a node tries for a burst that is blocked.
-
-- `conversion`: Another wavelength of the same fibre.
-- `delay-line`: A fibre delay line.
-- `deflection`: Another fibre.
-- `segmentation`: Cutting the tail of whichever of the two bursts started earlier.
-- `retransmission`: A message to the ingress, which sends its copy.
-"""
-
 InjectedPer: TypeAlias = Literal["burst", "node"]
 """The unit that the chance of injected contention refers to.
 
 - `burst`: Of an attempt to send a burst; where is drawn evenly among the nodes of its route at
   which it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
 - `node`: Of each such node of its route, detours included.
+"""
+
+NodeOrder: TypeAlias = Literal["degree", "routes"]
+"""An order of nodes, the largest first.
+
+- `degree`: The number of fibres that leave the node.
+- `routes`: The number of pairs of nodes with hosts whose first route passes through the node.
 """
 
 Packing: TypeAlias = Literal["one", "several"]
@@ -903,10 +910,85 @@ class NetworkNode(_Section):
         Name of the node; no two nodes have the same name.
     role : NodeRole, default "both"
         Its role.
+    core : NodeCore, optional
+        Fields of `[core]` that differ at this node.
     """
 
     name: str
     role: NodeRole | None = None
+    core: NodeCore | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NodeCore(_Section):
+    """Fields of `[core]` that differ at some nodes.
+
+    An absent field is as in `[core]`.
+
+    Parameters
+    ----------
+    scheduler : SchedulerKind, optional
+        In place of `core.scheduler`.
+    conversion : ConversionKind, optional
+        In place of `core.conversion`.
+    conversion_range : int, optional
+        In place of `core.conversion_range`.
+    converters : Converters, optional
+        In place of `core.converters`.
+    contention : sequence of Resolution, optional
+        In place of `core.contention`.
+    delay_lines : DelayLines, optional
+        In place of all of `core.delay_lines` except `passes_on_path`.
+    """
+
+    scheduler: SchedulerKind | None = None
+    conversion: ConversionKind | None = None
+    conversion_range: int | None = None
+    converters: Converters | Mapping[str, Any] | None = None
+    contention: Sequence[Resolution] | None = None
+    delay_lines: DelayLines | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Converters(_Section):
+    """The wavelength converters of a node.
+
+    Parameters
+    ----------
+    number : int
+        Converters of each pool: bursts that may change their wavelength at a time.
+    shared : ConverterSharing, default "node"
+        The outputs that share a pool.
+    """
+
+    number: int
+    shared: ConverterSharing | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class DelayLines(_Section):
+    """The fibre delay lines of a node, a pool that all its outputs share.
+
+    A burst occupies the entry of a line for the duration of the burst.
+
+    Parameters
+    ----------
+    delays : sequence of str (time), default []
+        Delay of each line of a node. Each above 0 s, at most 100000 s.
+    channels : int, default 1
+        Bursts that may enter a line at a time, each on its own wavelength. From 1 to 1000.
+    passes : int, default 1
+        How often a burst may pass a line at a node. If no wavelength is free after any line, the
+        burst passes the shortest free line, and asks again. From 1 to 100.
+    passes_on_path : int, optional
+        How often a burst may pass a line on its whole path, each attempt to send it counted by
+        itself: light loses power in each line. Absent: no bound beyond `passes`. From 1 to 100.
+    """
+
+    delays: Sequence[str] | None = None
+    channels: int | None = None
+    passes: int | None = None
+    passes_on_path: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1446,6 +1528,8 @@ class Core(_Section):
         Segmentation of bursts.
     retransmission : Retransmission, optional
         Retransmission of bursts by the ingress edge.
+    group : sequence of CoreGroup, optional
+        Nodes that differ from the fields above.
     """
 
     forwarding: CoreForwarding | None = None
@@ -1459,22 +1543,7 @@ class Core(_Section):
     deflection: Deflection | Mapping[str, Any] | None = None
     segmentation: Segmentation | Mapping[str, Any] | None = None
     retransmission: Retransmission | Mapping[str, Any] | None = None
-
-
-@dataclass(kw_only=True, slots=True)
-class Converters(_Section):
-    """The wavelength converters of a node.
-
-    Parameters
-    ----------
-    number : int
-        Converters of each pool: bursts that may change their wavelength at a time.
-    shared : ConverterSharing, default "node"
-        The outputs that share a pool.
-    """
-
-    number: int
-    shared: ConverterSharing | None = None
+    group: Sequence[CoreGroup | Mapping[str, Any]] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1498,32 +1567,6 @@ class Injection(_Section):
     data: float | None = None
     ack: float | None = None
     per: InjectedPer | None = None
-
-
-@dataclass(kw_only=True, slots=True)
-class DelayLines(_Section):
-    """The fibre delay lines of a node, a pool that all its outputs share.
-
-    A burst occupies the entry of a line for the duration of the burst.
-
-    Parameters
-    ----------
-    delays : sequence of str (time), default []
-        Delay of each line of a node. Each above 0 s, at most 100000 s.
-    channels : int, default 1
-        Bursts that may enter a line at a time, each on its own wavelength. From 1 to 1000.
-    passes : int, default 1
-        How often a burst may pass a line at a node. If no wavelength is free after any line, the
-        burst passes the shortest free line, and asks again. From 1 to 100.
-    passes_on_path : int, optional
-        How often a burst may pass a line on its whole path, each attempt to send it counted by
-        itself: light loses power in each line. Absent: no bound beyond `passes`. From 1 to 100.
-    """
-
-    delays: Sequence[str] | None = None
-    channels: int | None = None
-    passes: int | None = None
-    passes_on_path: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1578,6 +1621,32 @@ class Retransmission(_Section):
     attempts: int | None = None
     buffer: str | None = None
     wait: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class CoreGroup(_Section):
+    """Nodes that differ from `[core]`, named or counted.
+
+    Of several groups with a node, the last that sets a field holds; `core` of the node itself comes
+    before all groups.
+
+    Parameters
+    ----------
+    nodes : sequence of str, optional
+        Names of the nodes. In place of `first`.
+    first : int, optional
+        Number of nodes that switch, taken in the order of `by`. In place of `nodes`.
+    by : NodeOrder, optional
+        With `first`: the order of the nodes. Of equal nodes the first of the topology comes first.
+        Absent: `degree`.
+    set : NodeCore, optional
+        The fields that differ at these nodes.
+    """
+
+    nodes: Sequence[str] | None = None
+    first: int | None = None
+    by: NodeOrder | None = None
+    set: NodeCore | Mapping[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)

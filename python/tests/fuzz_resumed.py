@@ -150,9 +150,15 @@ class Valid(Draw):
             if many and found["core"].get("conversion") != "none" and pick.random() < 0.6:
                 shared = pick.choice(["node", "output"])
                 found["core"]["converters"] = {"number": pick.choice([0, 1, 2]), "shared": shared}
+            found["core"].pop("group", None)
+            if kind == "mesh" and pick.random() < 0.3:
+                own = pick.choice([{"conversion": "none"}, {"scheduler": "ff-vf"}])
+                found["core"]["group"] = [{"first": pick.choice([1, 2]), "set": own}]
             if "delay-line" in steps:
                 found["core"]["delay_lines"] = {"delays": ["200 us", "1 ms"], "passes": 2}
-                if pick.random() < 0.3:
+                # Where no route is long enough, the bound is refused.
+                long = found["network"]["topology"] in ("nsfnet", "martinez", "dumbbell")
+                if long and pick.random() < 0.5:
                     found["core"]["delay_lines"]["passes_on_path"] = 2
         if kind == "mesh":
             # Headers that are late are refused.

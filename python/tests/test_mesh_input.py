@@ -230,6 +230,100 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "at least core.delay_lines.passes",
     ),
     (
+        "more passes on a path than it has nodes with lines",
+        line(
+            core={
+                "contention": ["delay-line"],
+                "delay_lines": {"delays": ["1 ms"], "passes_on_path": 2},
+            },
+            edge={"port": "shared"},
+        ),
+        "core.delay_lines.passes_on_path",
+        "write at most 1, or remove it",
+    ),
+    (
+        "passes on paths with one node that delays",
+        line(
+            core={
+                "contention": ["delay-line"],
+                "delay_lines": {"delays": ["1 ms"], "passes_on_path": 1},
+            }
+        ),
+        "core.delay_lines.passes_on_path",
+        "fix: remove it",
+    ),
+    (
+        "a node that differs in nothing",
+        custom(node=[{"name": "a", "core": {}}, *NODES[1:]]),
+        "network.node[0].core",
+        "nothing differs",
+    ),
+    (
+        "a node with a range and full conversion",
+        custom(node=[{"name": "a", "core": {"conversion_range": 2}}, *NODES[1:]]),
+        "network.node[0].core.conversion_range",
+        "limited",
+    ),
+    (
+        "a node with delay lines that it does not use",
+        custom(node=[{"name": "a", "core": {"delay_lines": {"delays": ["1 ms"]}}}, *NODES[1:]]),
+        "network.node[0].core.delay_lines.delays",
+        "delay-line",
+    ),
+    (
+        "a node that bounds the passes of a path",
+        custom(
+            node=[{"name": "a", "core": {"delay_lines": {"passes_on_path": 2}}}, *NODES[1:]],
+        ),
+        "network.node[0].core.delay_lines.passes_on_path",
+        "write core.delay_lines.passes_on_path",
+    ),
+    (
+        "a node with more converters than its outputs have wavelengths",
+        custom(
+            node=[{"name": "a", "core": {"converters": {"number": 5}}}, *NODES[1:]],
+            wavelengths=4,
+        ),
+        "network.node[0].core.converters.number",
+        "at most 4",
+    ),
+    (
+        "a slotted network with nodes that differ",
+        custom(node=[{"name": "a", "core": {"conversion": "none"}}, *NODES[1:]]) | {"ops": {}},
+        "network.node[0].core",
+        "remove [ops]",
+    ),
+    (
+        "a group without nodes",
+        line(core={"group": [{"set": {"conversion": "none"}}]}),
+        "core.group[0].nodes",
+        "first = 3",
+    ),
+    (
+        "a group that names and counts nodes",
+        line(core={"group": [{"nodes": ["1"], "first": 2, "set": {"conversion": "none"}}]}),
+        "core.group[0].first",
+        "keep one of the two",
+    ),
+    (
+        "a group of an unknown node",
+        line(core={"group": [{"nodes": ["9"], "set": {"conversion": "none"}}]}),
+        "core.group[0].nodes[0]",
+        "9",
+    ),
+    (
+        "a group of more nodes than there are",
+        line(core={"group": [{"first": 4, "set": {"conversion": "none"}}]}),
+        "core.group[0].first",
+        "at most 3",
+    ),
+    (
+        "an order of nodes that are named",
+        line(core={"group": [{"nodes": ["1"], "by": "routes", "set": {"conversion": "none"}}]}),
+        "core.group[0].by",
+        "first",
+    ),
+    (
         "no attempts",
         line(core={"contention": ["retransmission"], "retransmission": {"attempts": 0}}),
         "core.retransmission.attempts",

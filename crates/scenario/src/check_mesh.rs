@@ -10,8 +10,8 @@ use super::ends::{host, two_ends};
 use super::error::{Check, refuse, word};
 use super::limits::span_of;
 use super::{
-    Assembly, Bursts, CoreForwarding, DemandLaw, Edge, FirstWavelength, IngressPort, NetworkKind,
-    Per, Queues, Scenario, ScenarioError, check_core, check_ops,
+    Assembly, Bursts, CoreForwarding, Cores, DemandLaw, Edge, FirstWavelength, IngressPort,
+    NetworkKind, Per, Queues, Scenario, ScenarioError, check_core, check_ops,
 };
 use super::{batches, control, idle_tables, injection, offered};
 use crate::topology::{Graph, Routes};
@@ -34,6 +34,7 @@ pub(super) struct Through {
     /// Lengths of each entry of `bursts`.
     pub(super) lengths: Vec<Sampler>,
     pub(super) batches: Vec<BatchLaw>,
+    pub(super) cores: Cores,
 }
 
 /// Reads what a scenario has on the mesh of these routes, or on a path. Fills in where flows and
@@ -51,7 +52,8 @@ pub(super) fn through(
         let [flows, traffic] = [scenario.flows().len(), scenario.traffic.len()];
         let far = scenario.network.core_nodes() as u32 + 1;
         let ends = [flows, traffic].map(|count| vec![(0, far); count]);
-        return Ok(Through { ends, ..Through::default() });
+        let cores = Cores::alike(&scenario.core);
+        return Ok(Through { ends, cores, ..Through::default() });
     };
     not_of_a_mesh(scenario)?;
     fill_ends(scenario, graph);
@@ -69,7 +71,7 @@ pub(super) fn through(
             scenario.signalling.guard = Some(guard);
         }
         control::offsets(scenario, &through.lengths, graph, routes)?;
-        check_core::check(scenario, graph)?;
+        through.cores = check_core::check(scenario, graph, routes)?;
         injection::check(scenario, graph, routes)?;
     }
     for (index, one) in scenario.demand.iter().enumerate() {

@@ -19,6 +19,12 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         let fix = "choose one, such as network.topology = \"line\" or \"custom\"";
         return refuse("network.topology", "\"path\"", problem, fix);
     }
+    if let Some(index) = scenario.network.node.iter().flatten().position(|node| node.core.is_some())
+    {
+        let problem = "a slotted network has no bursts";
+        let fix = "remove it, or remove [ops]";
+        return refuse(format!("network.node[{index}].core"), "", problem, fix);
+    }
     let plain = Scenario::default();
     let burst = [
         ("edge", scenario.edge == plain.edge),

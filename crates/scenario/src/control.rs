@@ -31,7 +31,7 @@ fn needs<'a>(
 ) -> impl Iterator<Item = Need> + use<'a> {
     let signalling = &scenario.signalling;
     let sending = sending(scenario);
-    let detour = scenario.core.detour();
+    let detour = scenario.detour();
     let longest = move |to| routes.sums_to(to, detour, |hops, _| hops + 1, usize::max);
     let pairs = graph
         .edges()
@@ -45,6 +45,11 @@ fn needs<'a>(
         let offset = if first { Span::ZERO } else { processing + sending_all };
         Need { from, to, hops, processing, offset: offset + signalling.switching }
     })
+}
+
+/// The most nodes that schedule a burst on its path.
+pub(super) fn longest(scenario: &Scenario, graph: &Graph, routes: &Routes) -> usize {
+    needs(scenario, graph, routes).map(|need| need.hops).max().unwrap_or(0)
 }
 
 /// The default guard time: 1 us if that is enough for headers that wait nowhere, otherwise twice

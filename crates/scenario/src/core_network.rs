@@ -6,8 +6,8 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Injection;
 use super::limits::{PARALLEL_MAX, SPAN_MAX};
+use super::{CoreGroup, Injection, Scenario};
 
 /// The core nodes. All but `forwarding` belongs to a mesh; on a `path` bursts never meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,14 +41,26 @@ pub struct Core {
     pub segmentation: Segmentation,
     /// Retransmission of bursts by the ingress edge.
     pub retransmission: Retransmission,
+    /// Nodes that differ from the fields above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<CoreGroup>,
 }
 
-impl Core {
+impl Scenario {
+    /// Whether some node tries a step for a blocked burst.
+    #[must_use]
+    pub fn tries(&self, step: Resolution) -> bool {
+        let own = self.network.node.iter().flatten().filter_map(|node| node.core.as_ref());
+        let own = own.chain(self.core.group.iter().map(|group| &group.set));
+        let lists = |steps: &Vec<Resolution>| steps.contains(&step);
+        lists(&self.core.contention) || own.filter_map(|own| own.contention.as_ref()).any(lists)
+    }
+
     /// Fibres that a burst may cross beyond those of its route.
     #[must_use]
     pub fn detour(&self) -> usize {
-        let deflects = self.contention.contains(&Resolution::Deflection);
-        if deflects { self.deflection.hop_limit as usize } else { 0 }
+        let deflects = self.tries(Resolution::Deflection);
+        if deflects { self.core.deflection.hop_limit as usize } else { 0 }
     }
 }
 

@@ -181,8 +181,13 @@ pub(super) fn warnings<'a>(
         ));
     }
     let core = &scenario.core;
+    // Nodes that differ may not convert, or lack converters.
+    let differ = scenario.network.node.iter().flatten().any(|node| node.core.is_some());
     if scenario.edge.wavelength == FirstWavelength::Random
         && core.conversion == ConversionKind::Full
+        && core.converters.is_none()
+        && !differ
+        && core.group.is_empty()
         && !core.contention.contains(&Resolution::Conversion)
     {
         found.push(

@@ -18,7 +18,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         Resolution::Segmentation,
         Resolution::Retransmission,
     ] {
-        if core.contention.contains(&step) {
+        if scenario.tries(step) {
             continue;
         }
         let word = super::error::word(&step);

@@ -40,6 +40,7 @@ mod loss;
 mod marking;
 mod names;
 mod network;
+mod node_core;
 mod offered;
 mod ops;
 mod ranges;
@@ -94,6 +95,7 @@ pub use names::{keys, named};
 pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
 };
+pub use node_core::{CoreGroup, Cores, NodeCore, NodeOrder};
 pub use offered::Offered;
 pub use ops::{
     AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Reroute, Share, Smoothing,

@@ -13,6 +13,7 @@ pub(super) use check::check;
 
 use crate::topology::{Metric, Role};
 
+use super::NodeCore;
 use super::limits::{RATE_MIN, SPAN_MAX};
 
 /// Most wavelengths of a fibre: C and L band on a 12.5 GHz grid have fewer.
@@ -201,6 +202,9 @@ pub struct NetworkNode {
     /// Its role.
     #[serde(default)]
     pub role: Role,
+    /// Fields of `[core]` that differ at this node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<NodeCore>,
 }
 
 /// A fibre of a custom network, in both directions; it has `length_km` or `delay`.

@@ -13,10 +13,10 @@ use super::check_mesh::{self, Through};
 use super::error::Check;
 use super::topology::{Graph, Metric, Routes};
 use super::{
-    Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind, Offered,
-    Outage, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, check_ops, control,
-    extremes, failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names, network,
-    offered, ranges, ticks, unused, wlan,
+    Cores, Demand, DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, NetworkKind,
+    Offered, Outage, Scenario, ScenarioError, Stacks, WlanLaw, ack_pacing, check, check_ops,
+    control, extremes, failure, fill, idle_fields, idle_switches, idle_tcp, link_loss, live, names,
+    network, offered, ranges, ticks, unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and with all that follows from its
@@ -81,6 +81,8 @@ pub struct Settled {
     pub lengths: Vec<Sampler>,
     /// The laws of each entry of `scenario.batches`.
     pub batches: Vec<BatchLaw>,
+    /// The cores of the nodes of a mesh of bursts.
+    pub cores: Cores,
     /// The mesh and its routes, which all runs share; absent for a path.
     pub mesh: Option<(Graph, Arc<Routes>)>,
     /// The outages of each entry of `scenario.failures`.
@@ -108,7 +110,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let marks = scenario.access.marks()?;
     let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
-    let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches } = through;
+    let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches, cores } = through;
     if let Some((_, routes)) = &mesh {
         check_ops::reroute(&scenario, routes, &traffic_ends)?;
     }
@@ -150,6 +152,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         demand_tcp,
         lengths,
         batches,
+        cores,
         mesh,
         failures,
     };

@@ -40,10 +40,10 @@ const UNUSED: &[Rule] = &[
     }),
     ("core", &["forwarding"], |all, _| !all.kind().is_path()),
     ("core", &["injection"], |all, _| is_two_way(all)),
-    ("core", &["delay_lines"], |all, _| !tries(all, Resolution::DelayLine)),
-    ("core", &["deflection"], |all, _| !tries(all, Resolution::Deflection)),
-    ("core", &["segmentation"], |all, _| !tries(all, Resolution::Segmentation)),
-    ("core", &["retransmission"], |all, _| !tries(all, Resolution::Retransmission)),
+    ("core", &["delay_lines"], |all, _| !all.tries(Resolution::DelayLine)),
+    ("core", &["deflection"], |all, _| !all.tries(Resolution::Deflection)),
+    ("core", &["segmentation"], |all, _| !all.tries(Resolution::Segmentation)),
+    ("core", &["retransmission"], |all, _| !all.tries(Resolution::Retransmission)),
     ("signalling", &["guard"], |all, _| all.signalling.offset.is_some()),
     ("signalling", &["requests", "retry"], |all, _| !is_two_way(all)),
     ("ops", &["unsmoothed"], |all, _| !smooths(all)),
@@ -75,10 +75,6 @@ fn is_two_way(scenario: &Scenario) -> bool {
 
 fn smooths(scenario: &Scenario) -> bool {
     scenario.ops.as_ref().is_some_and(|ops| ops.smoothing.enabled)
-}
-
-fn tries(scenario: &Scenario, step: Resolution) -> bool {
-    scenario.core.contention.contains(&step)
 }
 
 /// Whether a choice of a table is one of these words.

@@ -278,10 +278,13 @@ impl Needs {
         let (what, fix) = ("the wavelengths of all fibres", "write fewer");
         let room = (wavelengths, sizes::CHANNEL);
         self.holds("network.wavelengths", &wavelengths, what, room, fix);
-        let (lines, signalling) = (&scenario.core.delay_lines, &scenario.signalling);
-        let each = lines.delays.len() as f64 * f64::from(lines.channels);
+        let channels = |node: usize| {
+            let lines = &resolved.cores.at(node as u32).delay_lines;
+            lines.delays.len() as f64 * f64::from(lines.channels)
+        };
         let what = "the channels of the delay lines of all nodes";
-        let room = (nodes as f64 * each, sizes::CHANNEL);
+        let room = ((0..nodes).map(channels).sum(), sizes::CHANNEL);
+        let (lines, signalling) = (&scenario.core.delay_lines, &scenario.signalling);
         self.holds("core.delay_lines.channels", &lines.channels, what, room, fix);
         let what = "the control channels of all fibres";
         let room = (links as f64 * f64::from(signalling.channels), sizes::CONTROL);
@@ -329,9 +332,16 @@ impl Needs {
             let froms = graph.edges_called(load.from.as_ref()).len() as f64;
             let pairs = froms * graph.edges_called(load.to.as_ref()).len() as f64;
             let at = |field: &str| format!("bursts[{index}]{field}");
-            let each = sizes::BURST_SOURCE + points(&load.length);
+            // A source whose bursts have several packets has the ends of all that share its load.
+            let sources = match load.per {
+                Per::Network if load.packets > 1 => 1.0,
+                Per::Node if load.packets > 1 => froms,
+                _ => pairs,
+            };
+            let ends = (pairs / sources.max(1.0)) as usize * sizes::BURST_ENDS;
+            let each = sizes::BURST_SOURCE + ends + points(&load.length);
             let (what, fix) = ("the sources of bursts", "have fewer nodes with hosts");
-            self.holds(at(""), &"", what, (pairs, each), fix);
+            self.holds(at(""), &"", what, (sources, each), fix);
             let times = match load.per {
                 Per::Pair => pairs,
                 Per::Node => froms,
@@ -391,7 +401,7 @@ impl Needs {
             (largest / burst, sizes::BURST),
             fix,
         );
-        if scenario.core.contention.contains(&Resolution::Segmentation) {
+        if scenario.tries(Resolution::Segmentation) {
             let what = format!("the packets of one batch of {}, which may be cut", size(largest));
             let room = (largest / packet, sizes::PACKET);
             let fix = "write larger packets, or leave out segmentation";

@@ -77,9 +77,7 @@ def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
     fullest = max(links, key=lambda link: link["control_load"])
     nodes = [node for network in networks for node in network["nodes"]]
     busy = max(nodes, key=lambda node: node["processor_wait_s"])
-    lacking = max(nodes, key=lambda node: (node["all"]["no_converter"], _used(node)))
     found = [
-        Pressure("converters", causes("no-converter") / lost, _used(lacking), str(lacking["name"])),
         Pressure(
             "wavelengths",
             (contention - ingress) / lost,
@@ -96,6 +94,10 @@ def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
         Pressure("header processor", late if by_processor else 0.0, 0.0, str(busy["name"])),
         Pressure("failures", causes("failure") / lost, 0.0, ""),
     ]
+    if limited := [node for node in nodes if "converters" in node]:
+        lacking = max(limited, key=lambda node: (node["all"]["no_converter"], _used(node)))
+        share = causes("no-converter") / lost
+        found.append(Pressure("converters", share, _used(lacking), str(lacking["name"])))
     return sorted(found, key=lambda one: (-one.lost, -one.load))
 
 
@@ -107,8 +109,8 @@ def _delay(routes: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _used(node: Mapping[str, Any]) -> float:
-    """Return the share of time that the converters of a node are taken; 0 without a limit."""
-    return node.get("converters", {"utilisation": 0.0})["utilisation"]
+    """Return the share of time that the converters of a node are taken."""
+    return node["converters"]["utilisation"]
 
 
 def _fibre(link: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from audit import converters
 from audit.checks import Audit
 from audit.result import Run, span_ps
 
@@ -82,8 +83,8 @@ def _causes(
 
 def _converts_late(run: Run) -> bool:
     """Whether nodes lack converters, and conversion is a step of its own."""
-    core = run.scenario["core"]
-    return "converters" in core and "conversion" in core["contention"]
+    limited = any("converters" in core for core in converters.cores(run))
+    return limited and converters.tries(run, "conversion")
 
 
 def _outages(run: Run) -> Iterator[tuple[int, int]]:

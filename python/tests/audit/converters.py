@@ -16,12 +16,12 @@ def check(run: Run, audit: Audit) -> None:
     taken = _taken(run)
     # A reservation that is cut off or refused later has no row, or a shorter one; and no table has
     # the wavelength that a burst draws at its ingress.
-    known = "segmentation" not in run.scenario["core"]["contention"]
+    known = not tries(run, "segmentation")
     known &= run.scenario["signalling"]["protocol"] != "two-way"
     known &= run.scenario["edge"].get("wavelength") != "random"
     for index, node in enumerate(network["nodes"]):
         path = f"network.nodes[{index}].converters"
-        pool = run.scenario["core"].get("converters")
+        pool = _pool(run, node["name"])
         audit.claim((pool is None) == ("converters" not in node), f"{path}: {pool}")
         if pool is None:
             continue
@@ -34,6 +34,32 @@ def check(run: Run, audit: Audit) -> None:
             audit.equal(f"{path}.utilisation", value, relative=1e-7)
         else:
             audit.within(f"{path}.utilisation", 0.0, 1.0)
+
+
+def cores(run: Run) -> list[dict[str, Any]]:
+    """Return the fields of all nodes, and those that groups and nodes set by themselves."""
+    core = run.scenario["core"]
+    nodes = run.scenario["network"].get("node", [])
+    groups = [one["set"] for one in core.get("group", [])]
+    return [core, *groups, *(one["core"] for one in nodes if "core" in one)]
+
+
+def tries(run: Run, step: str) -> bool:
+    """Whether some node may try a step for a blocked burst."""
+    return any(step in core.get("contention", []) for core in cores(run))
+
+
+def _pool(run: Run, name: str) -> Any:
+    """Return the converters of a node: of the node, else of the last group with it, else of all."""
+    core = run.scenario["core"]
+    nodes = run.scenario["network"].get("node", [])
+    own = [one["set"] for one in core.get("group", []) if name in one.get("nodes", [])]
+    own += [one["core"] for one in nodes if one["name"] == name and "core" in one]
+    fields = dict(core)
+    for one in own:
+        fields |= one
+    converts = fields.get("conversion") != "none"
+    return fields.get("converters") if converts else None
 
 
 def _taken(run: Run) -> dict[int, int]:

@@ -59,6 +59,7 @@ def scenario(number: int, seed: int = 1) -> tuple[str, Document]:
         paced = Draw(seed, number, attempt, 3)
         if paced.chance(0.3):
             document["access"]["ack_pacing"] = _pacing(paced)
+        _differing(Draw(seed, number, attempt, 5), document)
         try:
             bl.resolve(document)
         except bl.ScenarioError:
@@ -407,8 +408,26 @@ def _mesh(draw: Draw) -> Document:
         found["traffic"] = _traffic(draw, names, 2)
     if draw.chance(0.5):
         found["bursts"] = _bursts(draw)
-    _converters(draw, found)
     return found
+
+
+def _differing(draw: Draw, found: Document) -> None:
+    """Limit the converters of nodes, and let some nodes differ."""
+    if "core" not in found or found["network"].get("topology", "path") == "path" or "ops" in found:
+        return
+    _converters(draw, found)
+    names = sorted({flow["from"] for flow in found.get("flows", []) if "from" in flow})
+    if names and draw.chance(0.3):
+        found["core"]["group"] = [_group(draw, found["core"], draw.some(names, 1))]
+
+
+def _group(draw: Draw, core: Document, nodes: list[str]) -> Document:
+    """Let some nodes differ in conversion, and in the steps that they try."""
+    own: Document = {"conversion": draw.pick("full", "none"), "scheduler": "ff-vf"}
+    steps = [step for step in core.get("contention", []) if step != "delay-line"]
+    if steps != core.get("contention", []) or draw.chance(0.3):
+        own["contention"] = steps
+    return {"nodes": nodes, "set": own}
 
 
 def _converters(draw: Draw, found: Document) -> None:
@@ -498,7 +517,6 @@ def _cutting(draw: Draw) -> Document:
     if draw.chance(0.4):
         found["batches"] = _load(draw)["batches"]
     found["bursts"] = _bursts(draw) if draw.chance(0.7) else []
-    _converters(draw, found)
     return found
 
 

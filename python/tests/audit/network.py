@@ -436,7 +436,7 @@ def _used(run: Run, audit: Audit, path: str, link: dict[str, Any], ends: tuple[i
     hops = run.table("bursts_hops")
     used = np.zeros(len(link["wavelengths"]))
     # A reservation of a burst that is cut off or refused later has no row, or a shorter one.
-    cuts = "segmentation" in run.scenario["core"].get("contention", [])
+    cuts = converters.tries(run, "segmentation")
     cuts = cuts or run.scenario["signalling"]["protocol"] == "two-way"
     if hops:
         mine = (hops["from"] == ends[0]) & (hops["to"] == ends[1]) & (hops["wavelength"] != NONE)

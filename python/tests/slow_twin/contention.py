@@ -17,7 +17,7 @@ class Contention:
         self.network, self.rules = network, rules
         self.ports = {fibre: Port(many) for fibre, (_, many) in network.fibres.items()}
         self.lines = {
-            node: [(delay, Port(rules.line_channels)) for delay in rules.lines]
+            node: [(delay, Port(rules.at(node).line_channels)) for delay in rules.at(node).lines]
             for node in network.switches
         }
         #: The bursts that hold a converter, by node or by fibre.
@@ -35,10 +35,10 @@ class Contention:
     def within(self, burst: Burst, fibre: Fibre, converts: bool) -> list[int]:
         """Return the wavelengths that the burst can be moved to."""
         count, came = self.ports[fibre].count, burst.wavelength
-        everything = list(range(count))
-        if came is None or (converts and self.rules.conversion == "full"):
+        everything, rules = list(range(count)), self.rules.at(fibre[0])
+        if came is None or (converts and rules.conversion == "full"):
             return everything
-        reach = self.rules.conversion_range if self.rules.conversion == "limited" else 0
+        reach = rules.conversion_range if rules.conversion == "limited" else 0
         return [one for one in everything if abs(one - came) <= (reach if converts else 0)]
 
     def start(self, now: int, arrives: int) -> int:
@@ -50,8 +50,9 @@ class Contention:
     ) -> int | None:
         among = self.within(burst, fibre, converts)
         start, end = self.start(now, arrives), arrives + burst.hold
-        rule, port, came = self.rules.scheduler, self.ports[fibre], burst.wavelength
-        if self.rules.converters is None or came is None:
+        rules, port, came = self.rules.at(fibre[0]), self.ports[fibre], burst.wavelength
+        rule = rules.scheduler
+        if rules.converters is None or rules.conversion == "none" or came is None:
             return port.choose(rule, among, start, end)
         kept = port.choose(rule, [one for one in among if one == came], start, end)
         if kept is not None or not self.converter_is_free(fibre, start, end):
@@ -62,14 +63,16 @@ class Contention:
 
     def pool(self, fibre: Fibre) -> list[Interval]:
         """Return the bursts that hold a converter of the pool of an output."""
-        place = fibre if self.rules.converters_shared == "output" else fibre[0]
+        rules = self.rules.at(fibre[0])
+        place = fibre if rules.converters_shared == "output" else fibre[0]
         return self.pools.setdefault(place, [])
 
     def converter_is_free(self, fibre: Fibre, start: int, end: int) -> bool:
         pool = self.pool(fibre)
         instants = [start, *(one.start for one in pool if start < one.start < end)]
         held = (sum(one.start <= at < one.end for one in pool) for at in instants)
-        return self.rules.converters is None or max(held) < self.rules.converters
+        most = self.rules.at(fibre[0]).converters
+        return most is None or max(held) < most
 
     def may_take(self, burst: Burst, fibre: Fibre, wavelength: int, start: int, end: int) -> bool:
         """Whether the burst keeps its wavelength, or a converter is free."""
@@ -80,8 +83,9 @@ class Contention:
         """Whether a burst that was given no wavelength could take one with a converter more."""
         start, end = self.start(now, burst.arrives), burst.arrives + burst.hold
         among = self.within(burst, fibre, converts)
-        free = self.ports[fibre].choose(self.rules.scheduler, among, start, end)
-        return self.rules.converters is not None and free is not None
+        rules = self.rules.at(fibre[0])
+        free = self.ports[fibre].choose(rules.scheduler, among, start, end)
+        return rules.converters is not None and free is not None
 
     def take(self, burst: Burst, fibre: Fibre, wavelength: int, start: int, departs: int):
         end = departs + burst.hold
@@ -102,7 +106,7 @@ class Contention:
     def find(self, now: int, burst: Burst) -> bool:
         """Look for a wavelength, then try the steps in their order."""
         fibre = (burst.here, burst.next)
-        steps = self.rules.contention
+        steps = self.rules.at(burst.here).contention
         converts = "conversion" not in steps
         if self.try_fibre(now, burst, fibre, burst.arrives, converts):
             return True
@@ -130,7 +134,7 @@ class Contention:
     def delayed(self, now: int, burst: Burst, fibre: Fibre, converts: bool) -> bool:
         """Look for a line and a wavelength behind it; go round where there is none."""
         at, entered = burst.arrives, list[tuple[Port, Interval]]()
-        most = min(self.rules.passes, self.rules.passes_on_path - burst.delayed)
+        most = min(self.rules.at(burst.here).passes, self.rules.passes_on_path - burst.delayed)
         for turn in range(most):
             # The switch in front of the line is set before the burst is there.
             start, end = at - self.rules.switching_of_lines, at + burst.hold

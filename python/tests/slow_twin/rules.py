@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 PER_UNIT = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
@@ -17,6 +17,38 @@ def number(text: str, units: dict[str, int]) -> int:
 
 def time(text: str) -> int:
     return number(text, PER_UNIT)
+
+
+def of_core(core: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of `core` that it sets, under the names of `Rules`."""
+    lines, pool = core.get("delay_lines"), core.get("converters")
+    found = {
+        name: core[name]
+        for name in ("scheduler", "conversion", "conversion_range", "contention")
+        if name in core
+    }
+    if pool is not None:
+        found["converters"] = pool["number"]
+        found["converters_shared"] = pool.get("shared", "node")
+    if lines is not None:
+        found["lines"] = sorted(time(delay) for delay in lines.get("delays", []))
+        found["line_channels"] = lines.get("channels", 1)
+        found["passes"] = lines.get("passes", 1)
+    return found
+
+
+def differing(scenario: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """Return what differs at nodes: groups of named nodes in order, then the nodes themselves."""
+    nodes = scenario["network"]["node"]
+    place = {node["name"]: number for number, node in enumerate(nodes, 1)}
+    found: dict[int, dict[str, Any]] = {}
+    for group in scenario.get("core", {}).get("group", []):
+        for name in group["nodes"]:
+            found.setdefault(place[name], {}).update(of_core(group["set"]))
+    for node in nodes:
+        if "core" in node:
+            found.setdefault(place[node["name"]], {}).update(of_core(node["core"]))
+    return found
 
 
 @dataclass
@@ -56,6 +88,8 @@ class Rules:
     class_offsets: list[int]
     routes: int
     route_choice: str
+    #: Fields of `core` that differ, by node from 1.
+    nodes: dict[int, dict[str, Any]]
     #: Whether a burst is dropped where the least cut would leave it no packet.
     gives_up: bool = False
 
@@ -99,7 +133,12 @@ class Rules:
             class_offsets=[time(one) for one in edge.get("class_offsets", [])],
             routes=scenario["network"].get("routes_per_pair", 1),
             route_choice=scenario["network"].get("route_choice", "first"),
+            nodes=differing(scenario),
         )
+
+    def at(self, node: int) -> Rules:
+        """Return the rules of a node."""
+        return replace(self, **self.nodes[node]) if node in self.nodes else self
 
     def hold(self, size: int) -> int:
         """Return how long a burst of so many bytes takes."""

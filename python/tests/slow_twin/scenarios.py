@@ -50,6 +50,12 @@ EVERYTHING = ["conversion", "delay-line", "deflection", "segmentation", "retrans
 OF_NODE = core(converters={"number": 1})
 OF_OUTPUT = core(converters={"number": 1, "shared": "output"})
 
+
+def own(**fields: Any) -> Scenario:
+    """Change the core of the first two nodes."""
+    return {"nodes that differ": fields}
+
+
 #: The changes of each group of tests; every scheduler is tried with each.
 FEATURES: dict[str, dict[str, Scenario]] = {
     "wavelengths": {
@@ -84,6 +90,32 @@ FEATURES: dict[str, dict[str, Scenario]] = {
         "copies": merged(OF_NODE, AGAIN),
         "all steps": merged(
             OF_NODE, LINES, AGAIN, DEFLECTION, LIMITED, core(contention=EVERYTHING)
+        ),
+    },
+    "nodes that differ": {
+        "conversion at two": merged(NONE, own(conversion="full")),
+        "converters of one": own(converters={"number": 1, "shared": "output"}),
+        "limited at two": own(conversion="limited", conversion_range=1),
+        "none at two, fifo": merged(own(conversion="none"), FIFO),
+        "scheduler": own(scheduler="first-fit"),
+        "lines": own(contention=["delay-line"], delay_lines={"delays": ["100 us"]}),
+        "other lines": merged(LINES, ROUND, own(delay_lines={"delays": ["60 us"], "channels": 2})),
+        "no steps": merged(
+            LINES,
+            AGAIN,
+            DEFLECTION,
+            core(contention=EVERYTHING),
+            own(contention=["retransmission"]),
+        ),
+        "cuts, late conversion": merged(CUTS, own(contention=["conversion"])),
+        "groups": merged(
+            NONE,
+            core(
+                group=[
+                    {"nodes": ["n0", "n2"], "set": {"conversion": "full", "scheduler": "ff-vf"}},
+                    {"nodes": ["n2"], "set": {"conversion": "limited", "conversion_range": 1}},
+                ]
+            ),
         ),
     },
     "protocols": {
@@ -196,7 +228,8 @@ def mesh(seed: int, change: Scenario, scheduler: str, bursts: int = 200) -> Scen
     draw = np.random.default_rng(seed)
     names = [f"n{number}" for number in range(int(draw.integers(4, 7)))]
     # Where each fibre has one wavelength, nothing is converted.
-    least = 2 if "converters" in change.get("core", {}) else 1
+    tables = change.get("core", {}), change.get("nodes that differ", {})
+    least = 2 if any("converters" in table for table in tables) else 1
     wavelengths = int(draw.integers(least, 5))
     ends = [(one, other) for one in names for other in names if one != other]
     sources = [ends[place] for place in draw.choice(len(ends), 8, replace=False)]
@@ -215,8 +248,11 @@ def mesh(seed: int, change: Scenario, scheduler: str, bursts: int = 200) -> Scen
             "core": {"scheduler": scheduler},
             "run": {"duration": "1 s", "seed": seed},
         },
-        change,
+        {name: table for name, table in change.items() if name != "nodes that differ"},
     )
+    if fields := change.get("nodes that differ"):
+        for node in scenario["network"]["node"][:2]:
+            node["core"] = fields
     common = [
         {"from": start, "to": end, "class": place} for place, (start, end) in enumerate(sources)
     ]

@@ -90,12 +90,17 @@ class Twin(Contention):
 
     def offer(self, now: int, burst: Burst):
         """Keep a copy, where there is room, and send it."""
-        if "retransmission" in self.rules.contention:
+        if self.tries("retransmission"):
             bound = self.rules.buffer
             burst.copy = bound is None or self.copies[burst.start] + burst.size <= bound
             if burst.copy:
                 self.copies[burst.start] += burst.size
         self.send(now, burst)
+
+    def tries(self, step: str) -> bool:
+        """Whether some node tries a step."""
+        own = (fields.get("contention", []) for fields in self.rules.nodes.values())
+        return any(step in steps for steps in (self.rules.contention, *own))
 
     def route(self, burst: Burst) -> Path:
         """Return the first of its routes, or each in turn."""
@@ -113,7 +118,7 @@ class Twin(Contention):
         rules, links = self.rules, len(burst.route) - 1
         offset = rules.offset
         if offset is None:
-            detour = rules.hop_limit if "deflection" in rules.contention else 0
+            detour = rules.hop_limit if self.tries("deflection") else 0
             offset = (links + detour) * rules.processing + rules.guard
         if burst.group < len(rules.class_offsets):
             offset += rules.class_offsets[burst.group]
@@ -138,11 +143,12 @@ class Twin(Contention):
             return
         # It waits for a wavelength, and its header leaves so much before it.
         port, ahead = self.ports[burst.here, burst.next], rules.switching
-        start = port.earliest(rules.scheduler, now + offset - ahead, burst.hold + ahead)
+        rule = rules.at(burst.here).scheduler
+        start = port.earliest(rule, now + offset - ahead, burst.hold + ahead)
         burst.arrives = burst.leaves = start + ahead
         everything = list(range(port.count))
         end = burst.arrives + burst.hold
-        chosen = port.choose(rules.scheduler, everything, start, end)
+        chosen = port.choose(rule, everything, start, end)
         assert chosen is not None
         self.take(burst, (burst.here, burst.next), chosen, start, burst.arrives)
         self.after(burst.arrives - offset, lambda now: self.header(now, burst))
@@ -236,7 +242,7 @@ class Twin(Contention):
             burst.note_refusal()
             self.give_back(now + rules.processing, burst)
             self.after(shown, lambda now: self.refused(now, burst))
-        elif "retransmission" in rules.contention and burst.copy:
+        elif "retransmission" in rules.at(burst.here).contention and burst.copy:
             if burst.attempts < rules.attempts:
                 burst.attempts += 1
                 burst.note_refusal()

@@ -89,6 +89,18 @@ impl Port {
         })
     }
 
+    /// [`find`](Self::find) for callers that ask seldom: code of its own, so that the code of the
+    /// one caller that asks often contains the search.
+    ///
+    /// # Panics
+    /// As there.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn find_seldom(&self, start: Time, hold: Span, allowed: (u32, u32)) -> Option<u32> {
+        self.find(start, hold, allowed)
+    }
+
     /// The first instant from `ready` on at which some wavelength is free for `hold`, and the
     /// wavelength which the scheduler then chooses: what a burst gets that can wait in electronic
     /// memory. A scheduler that does not fill voids waits for a horizon.

@@ -52,7 +52,11 @@ pub(crate) const CONTROL: usize = 96;
 /// A destination of a demand.
 pub(crate) const TARGET: usize = 16;
 /// A source of bursts, and a burst in flight with its route.
-pub(crate) const BURST_SOURCE: usize = BURST_SOURCE_SIZE + ENTRY;
+pub(crate) const BURST_SOURCE: usize = BURST_SOURCE_SIZE + ENTRY + ALLOCATION;
+/// From where to where bursts of a source may go.
+pub(crate) const BURST_ENDS: usize = 8;
+/// Of memory that is allocated by itself.
+const ALLOCATION: usize = 24;
 pub(crate) const BURST: usize = BURST_SIZE + 128 + ENTRY;
 /// A source of batches with its queue and what is drawn ahead, and its correlations.
 pub(crate) const BATCH_SOURCE: usize = BATCH_SOURCE_SIZE + 2048;

@@ -212,6 +212,10 @@ fn any_mesh() -> impl Strategy<Value = Value> {
             };
             // Senders that listen need bursts to hear of.
             let detector = if edge["assembly"] == "none" { "ble" } else { detector };
+            if own {
+                let set = json!({"scheduler": "ff-vf", "conversion": "none"});
+                core["group"] = json!([{"first": 2, "set": set}]);
+            }
             json!({
                 "network": network, "core": core, "signalling": signalling, "edge": edge,
                 "access": {"rate": "20 Mb/s", "delay": "0.1 ms", "shared": own, "queue": 40},

@@ -35,7 +35,7 @@ impl Plan {
             scenario: resolved.scenario.clone(),
             fibres: graph.fibres(),
             graph,
-            rules: Rules::new(&resolved.scenario, &resolved.assembly),
+            rules: Rules::new(&resolved.scenario, &resolved.assembly, &resolved.cores),
             routes: CurrentRoutes::new(routes),
         }
     }

@@ -8,8 +8,8 @@ use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
-    ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
-    RouteChoice, Scenario,
+    ConversionKind, Core, Cores, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues,
+    Resolution, RouteChoice, Scenario,
 };
 use crate::topology::{Graph, Routes};
 
@@ -32,10 +32,9 @@ pub(super) struct Rules {
     pub(super) sending: Span,
     pub(super) requests: u32,
     pub(super) retry: Span,
-    pub(super) conversion: Conversion,
-    pub(super) contention: Vec<Resolution>,
-    /// Whether a burst keeps its wavelength until `contention` comes to conversion.
-    pub(super) keeps_wavelength: bool,
+    /// Kinds of nodes, and by node which; empty if all nodes are alike.
+    kinds: Vec<NodeRules>,
+    kind_of: Vec<u32>,
     /// Fibres that a burst may cross beyond its route.
     pub(super) detour: usize,
     pub(super) trailer: bool,
@@ -52,9 +51,7 @@ pub(super) struct Rules {
     pub(super) burst_classes: Vec<u32>,
     /// Whether connections have data in both directions.
     pub(super) both_ways: bool,
-    /// How often a burst may pass a delay line at a node.
-    pub(super) passes: u32,
-    /// How often it may pass one on its whole path.
+    /// How often a burst may pass a delay line on its whole path.
     pub(super) passes_on_path: u32,
     /// Whether packets come in batches.
     pub(super) batched: bool,
@@ -62,6 +59,32 @@ pub(super) struct Rules {
     pub(super) cuts: bool,
     /// Whether a burst that carries nothing may go without a slot: nobody looks at it in flight.
     pub(super) light: bool,
+}
+
+/// The rules of a node for bursts that meet.
+#[derive(Clone, Debug)]
+pub(super) struct NodeRules {
+    pub(super) conversion: Conversion,
+    pub(super) contention: Vec<Resolution>,
+    /// Whether a burst keeps its wavelength until `contention` comes to conversion.
+    pub(super) keeps_wavelength: bool,
+    /// How often a burst may pass a delay line.
+    pub(super) passes: u32,
+}
+
+impl From<&Core> for NodeRules {
+    fn from(core: &Core) -> Self {
+        Self {
+            conversion: match core.conversion {
+                ConversionKind::Full => Conversion::Full,
+                ConversionKind::None => Conversion::None,
+                ConversionKind::Limited => Conversion::Limited(core.conversion_range.unwrap_or(0)),
+            },
+            contention: core.contention.clone(),
+            keeps_wavelength: core.contention.contains(&Resolution::Conversion),
+            passes: core.delay_lines.passes,
+        }
+    }
 }
 
 /// Classes that bursts of a scenario can have, rising; none where they can have one alone.
@@ -83,29 +106,29 @@ fn burst_classes(scenario: &Scenario, thresholds: Option<&[u32]>) -> Vec<u32> {
 /// Whether a scenario lets bursts that carry nothing go [without a slot](Rules::light): there are
 /// some, each pair has one route that stays, headers wait for no processor and are not refused,
 /// nothing is cut or sent again, converters do not run out, and no table shows bursts in flight.
-fn light(scenario: &Scenario) -> bool {
-    let (core, signalling) = (&scenario.core, &scenario.signalling);
+fn light(scenario: &Scenario, cores: &Cores) -> bool {
+    let signalling = &scenario.signalling;
     !scenario.bursts.is_empty()
         && signalling.protocol != Protocol::TwoWay
         && signalling.processors.is_none()
         && scenario.network.route_choice() == RouteChoice::First
         && scenario.failures.is_empty()
         && scenario.run.occupancy.is_none()
-        && core.converters.is_none()
-        && !core.contention.contains(&Resolution::Retransmission)
-        && !core.contention.contains(&Resolution::Segmentation)
+        && cores.kinds().iter().all(|core| core.converters.is_none())
+        && !scenario.tries(Resolution::Retransmission)
+        && !scenario.tries(Resolution::Segmentation)
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self::new(&Scenario::default(), &EdgeAssembly::default())
+        let scenario = Scenario::default();
+        Self::new(&scenario, &EdgeAssembly::default(), &Cores::alike(&scenario.core))
     }
 }
 
 impl Rules {
-    pub(super) fn new(scenario: &Scenario, assembly: &EdgeAssembly) -> Self {
+    pub(super) fn new(scenario: &Scenario, assembly: &EdgeAssembly, cores: &Cores) -> Self {
         let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);
-        let lists = |what| core.contention.contains(&what);
         let thresholds = assembly.data.thresholds();
         Self {
             rate: scenario.network.link_rate,
@@ -120,16 +143,11 @@ impl Rules {
                 .next(signalling.header_size),
             requests: signalling.requests,
             retry: signalling.retry,
-            conversion: match core.conversion {
-                ConversionKind::Full => Conversion::Full,
-                ConversionKind::None => Conversion::None,
-                ConversionKind::Limited => Conversion::Limited(core.conversion_range.unwrap_or(0)),
-            },
-            contention: core.contention.clone(),
-            keeps_wavelength: lists(Resolution::Conversion),
-            detour: core.detour(),
+            kinds: cores.kinds().iter().map(NodeRules::from).collect(),
+            kind_of: cores.places().to_vec(),
+            detour: scenario.detour(),
             trailer: core.segmentation.trailer,
-            resends: if lists(Resolution::Retransmission) {
+            resends: if scenario.tries(Resolution::Retransmission) {
                 core.retransmission.attempts
             } else {
                 0
@@ -141,13 +159,23 @@ impl Rules {
             choice: scenario.network.route_choice(),
             class_offsets: edge.class_offsets.clone(),
             burst_classes: burst_classes(scenario, thresholds),
-            passes: core.delay_lines.passes,
             passes_on_path: core.delay_lines.passes_on_path.unwrap_or(u32::MAX),
             batched: !scenario.batches.is_empty(),
-            cuts: lists(Resolution::Segmentation),
-            light: light(scenario),
+            cuts: scenario.tries(Resolution::Segmentation),
+            light: light(scenario, cores),
             both_ways: scenario.goes_both_ways(),
         }
+    }
+
+    /// The rules of the node that sends over a fibre.
+    #[inline]
+    pub(super) fn before(&self, link: u32, graph: &Graph) -> &NodeRules {
+        if self.kind_of.is_empty() { &self.kinds[0] } else { self.differing(link, graph) }
+    }
+
+    #[cold]
+    fn differing(&self, link: u32, graph: &Graph) -> &NodeRules {
+        &self.kinds[self.kind_of[graph.link(link).from as usize] as usize]
     }
 
     /// By pair of nodes with hosts, where routes take turns: which is first. Each pair draws it, so

@@ -35,8 +35,8 @@ pub(super) struct Wish {
     pub(super) hold: Span,
     /// The lowest and the highest wavelength that it may take; `None`: there is none.
     pub(super) range: Option<(u32, u32)>,
-    /// The wavelength that it can keep without a converter, if it comes on one.
-    pub(super) came: Option<u32>,
+    /// The wavelength that it can keep without a converter, or [`ON_NONE`].
+    pub(super) came: u32,
 }
 
 impl Contended {
@@ -48,7 +48,8 @@ impl Contended {
         scope: &mut Scope,
     ) -> ContentionOutcome {
         let (plan, burst) = (&scope.common.plan, scope.common.bursts.get_mut(slot));
-        let (link, mut converts) = (burst.route[burst.hop], !plan.rules.keeps_wavelength);
+        let link = burst.route[burst.hop];
+        let mut converts = !plan.rules.before(link, &plan.graph).keeps_wavelength;
         let wish = Wish {
             link,
             departs: burst.arrives,
@@ -73,9 +74,10 @@ impl Contended {
         };
         let toward = (Some(link), Span::ZERO);
         scope.step((now, slot), step, toward);
-        for place in 0..scope.common.plan.rules.contention.len() {
+        let plan = &scope.common.plan;
+        for place in 0..plan.rules.before(link, &plan.graph).contention.len() {
             let (plan, burst) = (&scope.common.plan, scope.common.bursts.get(slot));
-            let resolution = plan.rules.contention[place];
+            let resolution = plan.rules.before(link, &plan.graph).contention[place];
             converts |= resolution == Resolution::Conversion;
             let wish = Wish { range: self.range(link, burst, converts, plan), ..wish };
             let (found, step) = match resolution {
@@ -132,7 +134,8 @@ impl Contended {
         if hop == 0 && !plan.rules.random_wavelength {
             return Some(all);
         }
-        let rule = if converts { plan.rules.conversion } else { Conversion::None };
+        let own = plan.rules.before(link, &plan.graph);
+        let rule = if converts { own.conversion } else { Conversion::None };
         let reach = match rule {
             Conversion::Full => return Some(all),
             Conversion::None => 0,
@@ -180,7 +183,8 @@ impl Contended {
     ) -> Option<Reservation> {
         let Common { plan, bursts, .. } = &mut *scope.common;
         let (rules, burst) = (&plan.rules, bursts.get_mut(slot));
-        let passes = rules.passes.min(rules.passes_on_path - burst.delayed);
+        let own = rules.before(wish.link, &plan.graph);
+        let passes = own.passes.min(rules.passes_on_path - burst.delayed);
         let node = plan.graph.link(wish.link).from as usize;
         let owner = burst.owner(slot);
         self.lines[node].forget(now);

@@ -80,11 +80,14 @@ impl Pools {
     }
 }
 
-/// The wavelength on which a burst comes to the node that schedules it. `None`: it comes on none,
-/// as it is sent there, or surgery lets it change.
-pub(super) fn came_on(burst: &Burst, plan: &Plan) -> Option<u32> {
+/// Stands for no wavelength: a burst is sent there, or surgery lets it change.
+pub(super) const ON_NONE: u32 = u32::MAX;
+
+/// The wavelength on which a burst comes to the node that schedules it, or [`ON_NONE`].
+#[inline]
+pub(super) fn came_on(burst: &Burst, plan: &Plan) -> u32 {
     let sent = burst.hop == 0 && !plan.rules.random_wavelength;
-    (!sent && !burst.converts).then_some(burst.wavelength)
+    if sent || burst.converts { ON_NONE } else { burst.wavelength }
 }
 
 impl Contended {
@@ -99,13 +102,14 @@ impl Contended {
         plan: &Plan,
     ) -> Option<u32> {
         let port = &self.ports[wish.link as usize];
-        let (Some(pool), Some(came)) = (self.pools.of(wish.link), wish.came) else {
-            return port.find(start, hold, range);
+        let came = wish.came;
+        let Some(pool) = self.pools.of(wish.link).filter(|_| came != ON_NONE) else {
+            return port.find_seldom(start, hold, range);
         };
         let (low, high) = plan.graph.link(wish.link).channels_of((came, came));
         let same = range.0 <= low && high <= range.1;
-        let kept = same.then(|| port.find(start, hold, (low, high))).flatten();
-        let changed = || port.find(start, hold, range);
+        let kept = same.then(|| port.find_seldom(start, hold, (low, high))).flatten();
+        let changed = || port.find_seldom(start, hold, range);
         kept.or_else(|| pool.is_free(start, start + hold).then(changed).flatten())
     }
 
@@ -114,11 +118,11 @@ impl Contended {
     pub(super) fn can_change(
         &self,
         (link, channel): (u32, u32),
-        came: Option<u32>,
+        came: u32,
         (start, end): (Time, Time),
         plan: &Plan,
     ) -> bool {
-        let (Some(pool), Some(came)) = (self.pools.of(link), came) else { return true };
+        let Some(pool) = self.pools.of(link).filter(|_| came != ON_NONE) else { return true };
         plan.graph.link(link).wavelength_of(channel) == came || pool.is_free(start, end)
     }
 
@@ -127,12 +131,12 @@ impl Contended {
     pub(super) fn lacks_converter(&self, now: Time, wish: &Wish, plan: &Plan) -> bool {
         let start = opens(now, wish.departs, &plan.rules);
         let hold = (wish.departs + wish.hold).since(start);
-        let find = |range| self.ports[wish.link as usize].find(start, hold, range).is_some();
-        self.pools.of(wish.link).is_some() && wish.came.is_some() && wish.range.is_some_and(find)
+        let find = |range| self.ports[wish.link as usize].find_seldom(start, hold, range).is_some();
+        self.pools.of(wish.link).is_some() && wish.came != ON_NONE && wish.range.is_some_and(find)
     }
 
     /// Takes a converter for a burst that is given a channel from `start` up to `end`, if it needs
-    /// one; returns whether it needs one and none is free.
+    /// one. Returns whether surgery alone gives it the channel.
     #[cold]
     pub(super) fn convert(
         &mut self,
@@ -142,19 +146,24 @@ impl Contended {
         (start, end): (Time, Time),
         plan: &Plan,
     ) -> bool {
-        if burst.hop == 0 && !plan.rules.random_wavelength {
-            return false;
-        }
-        let changes = plan.graph.link(link).wavelength_of(channel) != burst.wavelength;
-        let Some(pool) = self.pools.all.get_mut(self.pools.of[link as usize] as usize) else {
-            return false;
+        let beyond = || {
+            let converts = !plan.rules.before(link, &plan.graph).keeps_wavelength;
+            let plain = self.reachable(link, (burst.hop, burst.wavelength), converts, plan);
+            plain.is_none_or(|(low, high)| !(low..=high).contains(&channel))
         };
-        if changes && burst.converts && !pool.is_free(start, end) {
+        if burst.converts && beyond() {
             return true;
         }
-        if changes {
-            pool.take(now, (start, end), owner);
+        let sent = burst.hop == 0 && !plan.rules.random_wavelength;
+        if sent || plan.graph.link(link).wavelength_of(channel) == burst.wavelength {
+            return false;
         }
+        let Some(&place) = self.pools.of.get(link as usize) else { return false };
+        let Some(pool) = self.pools.all.get_mut(place as usize) else { return false };
+        if burst.converts && !pool.is_free(start, end) {
+            return true;
+        }
+        pool.take(now, (start, end), owner);
         false
     }
 

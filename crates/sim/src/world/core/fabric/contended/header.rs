@@ -143,13 +143,9 @@ impl Contended {
         let (end, owner) = (reservation.departs + burst.hold, burst.owner(slot));
         let (wavelength, start) = (reservation.wavelength, reservation.start);
         self.ports[reservation.link as usize].reserve(wavelength, start, end, owner);
-        let (place, plan) = ((reservation.link, wavelength), &scope.common.plan);
-        let lacks =
-            !self.pools.are_none() && self.convert(now, (burst, owner), place, (start, end), plan);
-        if burst.converts {
-            let (link, comes) = (reservation.link, (burst.hop, burst.wavelength));
-            let plain = self.reachable(link, comes, !plan.rules.keeps_wavelength, plan);
-            if lacks || plain.is_none_or(|(low, high)| !(low..=high).contains(&wavelength)) {
+        if burst.converts || !self.pools.are_none() {
+            let (place, plan) = ((reservation.link, wavelength), &scope.common.plan);
+            if self.convert(now, (burst, owner), place, (start, end), plan) {
                 scope.note(now, slot, Operation::Convert);
             }
         }

@@ -14,6 +14,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::contention::{Wish, before};
+use super::converting::ON_NONE;
 use super::{Contended, Signal};
 use crate::measure::{Ended, Sort};
 use crate::world::ahead::policy::DATA;
@@ -201,8 +202,13 @@ impl Contended {
         if now + rules.processing + rules.switching > burst.arrives {
             return None;
         }
-        let range = self.reachable(link, (hop, burst.wavelength), !rules.keeps_wavelength, plan);
-        let wish = Wish { link, departs: burst.arrives, hold, range, came: None };
+        let range = self.reachable(
+            link,
+            (hop, burst.wavelength),
+            !rules.before(link, &plan.graph).keeps_wavelength,
+            plan,
+        );
+        let wish = Wish { link, departs: burst.arrives, hold, range, came: ON_NONE };
         self.direct(now, &wish, plan)
     }
 

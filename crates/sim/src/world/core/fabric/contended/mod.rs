@@ -70,22 +70,27 @@ const ATTEMPTS: u64 = 1 << 12;
 
 impl Contended {
     pub(super) fn new(resolved: &Resolved, plan: &Plan, random: &RandomSource) -> Self {
-        let (signalling, core) = (&resolved.scenario.signalling, &resolved.scenario.core);
+        let (signalling, cores) = (&resolved.scenario.signalling, &resolved.cores);
         let (graph, rules) = (&plan.graph, &plan.rules);
         let (nodes, links) = (graph.nodes.len(), graph.links.len());
         let rate = signalling.rate.unwrap_or(rules.rate);
         let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
         let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
-        let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
-        let port = |link: &crate::topology::Link| Port::new(link.wavelengths, core.scheduler);
+        let lines = |node| {
+            let lines = &cores.at(node).delay_lines;
+            DelayLines::new(&lines.delays, lines.channels)
+        };
+        let port = |link: &crate::topology::Link| {
+            Port::new(link.wavelengths, cores.at(link.from).scheduler)
+        };
         Self {
             ports: graph.links.iter().map(port).collect(),
             control: vec![control; links],
             signals: vec![Lane::default(); links],
             light: vec![VecDeque::new(); links],
             processors: vec![processor; nodes],
-            lines: vec![lines; nodes],
-            pools: Pools::new(graph, |_| core.converters),
+            lines: (0..nodes as u32).map(lines).collect(),
+            pools: Pools::new(graph, |node| cores.at(node).converters),
             sent: vec![[0; 3]; nodes],
             copies: vec![0; nodes],
             markers: Markers::of(resolved, links, random),
