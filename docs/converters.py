@@ -2,7 +2,7 @@
 
     python docs/converters.py
 
-It runs one output with each number of converters, and draws the loss beside the Markov chain. It
+It runs one output with each number of converters, and draws the loss together with the Markov chain. It
 runs NSFNET with each number of nodes that convert.
 """
 

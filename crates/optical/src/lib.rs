@@ -1,7 +1,7 @@
 //! The optical network. It has the assembly of packets into bursts, the path of fibres that bursts
-//! cross, and the parts of a mesh node: ports, delay lines, converters, headers. It also has the parts of a
-//! slotted network of optical packets. All are values that take the time; no clock, no event queue,
-//! no TCP.
+//! cross, and the parts of a mesh node: ports, delay lines, converters, headers.
+//! It also has the parts of a slotted network of optical packets. All are values that take the
+//! time; no clock, no event queue, no TCP.
 
 mod assembly;
 pub mod converters;

@@ -1,4 +1,4 @@
-//! What the types of `[core]` do not check: fields that belong together, and bounds of the network.
+//! Checks of `[core]` that the types do not make: fields that belong together, and bounds.
 
 use super::error::{Check, refuse, word};
 use super::node_core::{self, Cores, Kind, is_limited};

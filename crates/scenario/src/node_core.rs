@@ -132,7 +132,7 @@ impl NodeCore {
         table.get(field).is_some_and(|value| *value != Value::Null)
     }
 
-    /// Puts the fields that it sets in place of others.
+    /// Replaces the fields that it sets.
     fn apply(&self, core: &mut Core) {
         core.scheduler = self.scheduler.unwrap_or(core.scheduler);
         core.conversion = self.conversion.unwrap_or(core.conversion);
@@ -202,7 +202,7 @@ pub(super) fn is_limited(core: &Core) -> bool {
     core.conversion == ConversionKind::Limited
 }
 
-/// What differs at nodes, and where it is written: groups first, then nodes.
+/// The fields that differ at nodes, and where they are written: groups first, then nodes.
 pub(super) fn sources(scenario: &Scenario) -> Result<Vec<(String, &NodeCore)>, ScenarioError> {
     let groups = scenario.core.group.iter().enumerate();
     let groups = groups.map(|(index, group)| (format!("core.group[{index}].set"), &group.set));

@@ -264,12 +264,13 @@ pub struct LinkBursts {
     /// Bursts that came to it, on their route or deflected.
     pub offered: u64,
     /// Of these, bursts that found no wavelength free, or no converter for one, or met contention
-    /// that was injected, whatever was done for them then. One that waits at a `fifo` ingress meets none.
+    /// that was injected, whatever was done for them then. One that waits at a `fifo` ingress meets
+    /// none.
     pub contended: u64,
     /// Of these, bursts that it was reserved for.
     pub carried: u64,
-    /// Of these, bursts that were lost here: to contention, for want of a converter, to a late header, as the scenario
-    /// prescribes, or because cutting had left nothing of them.
+    /// Of these, bursts that were lost here: to contention, for want of a converter, to a late
+    /// header, as the scenario prescribes, or because cutting had left nothing of them.
     pub lost: u64,
     /// Of these, bursts that took another fibre instead.
     pub deflected: u64,

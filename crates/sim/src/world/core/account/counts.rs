@@ -43,7 +43,7 @@ pub(in crate::world) struct BatchCounts {
 
 /// How long the parts of a network were reserved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::world::core) struct Busy {
+pub(in crate::world::core) struct TimeReserved {
     /// By fibre and wavelength.
     pub(in crate::world::core) channels: Vec<Vec<Span>>,
     /// By node, how many converters it has, and their time together; empty if no node has a limit.
@@ -54,5 +54,5 @@ pub(in crate::world::core) struct Busy {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredNetwork {
     pub(super) tally: NetworkTally,
-    pub(super) busy: Busy,
+    pub(super) busy: TimeReserved,
 }

@@ -14,8 +14,8 @@ use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use self::census::Census;
-pub(super) use self::counts::Busy;
 use self::counts::MeasuredNetwork;
+pub(super) use self::counts::TimeReserved;
 pub(in crate::world) use self::counts::{BatchCounts, BurstCounts};
 pub(super) use self::labels::{Labels, record_label};
 pub(super) use self::notify::Passage;

@@ -3,7 +3,7 @@
 use burstlab_units::{Span, Time};
 
 use super::Account;
-use super::counts::{Busy, MeasuredNetwork};
+use super::counts::{MeasuredNetwork, TimeReserved};
 use super::ended::row;
 use super::occupied::Looked;
 use crate::measure::{
@@ -28,7 +28,7 @@ impl Account {
     }
 
     /// The measured time is over, and the run goes on.
-    pub(crate) fn measured(&mut self, busy: Busy) {
+    pub(crate) fn measured(&mut self, busy: TimeReserved) {
         self.measured = Some(Box::new(MeasuredNetwork { tally: self.tally.clone(), busy }));
     }
 
@@ -37,7 +37,7 @@ impl Account {
     pub(crate) fn summary(
         &self,
         plan: &Plan,
-        busy: &Busy,
+        busy: &TimeReserved,
         share_up: impl Fn(u32, Time, Time) -> f64,
         measured: Span,
         under_way: &UnderWay,

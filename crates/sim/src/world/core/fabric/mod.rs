@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use self::contended::Contended;
 use self::exclusive::Exclusive;
-use super::account::Busy;
+use super::account::TimeReserved;
 use super::burst::Fate;
 use super::plan::Plan;
 use super::scope::Scope;
@@ -90,12 +90,12 @@ impl Fabric {
     }
 
     /// How long wavelengths and converters were reserved by `now`.
-    pub(super) fn measures(&self, now: Time, plan: &Plan) -> Busy {
+    pub(super) fn measures(&self, now: Time, plan: &Plan) -> TimeReserved {
         let converters = match self {
             Self::Contended(fabric) => fabric.converters(now, plan),
             Self::Exclusive(_) => Vec::new(),
         };
-        Busy { channels: self.busy(now, plan), converters }
+        TimeReserved { channels: self.busy(now, plan), converters }
     }
 
     /// By fibre, how many wavelengths are reserved at `now`.

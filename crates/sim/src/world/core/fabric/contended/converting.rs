@@ -57,7 +57,7 @@ impl Pools {
         self.all.iter_mut().for_each(|pool| pool.measure_from(now));
     }
 
-    /// By node: how many converters it has, if their number is limited, and how long they were taken
+    /// By node: its converters, if their number is limited, and how long converters were taken
     /// by `now`, together. Empty if no node has a limit.
     pub(super) fn busy(&self, now: Time, graph: &Graph) -> Vec<Option<(u64, Span)>> {
         let mut last = UNLIMITED;
@@ -91,7 +91,7 @@ pub(super) fn came_on(burst: &Burst, plan: &Plan) -> u32 {
 }
 
 impl Contended {
-    /// A free channel, of some, for a burst from `start` for `hold`. A node with a limited number of
+    /// A free channel, of some, for a burst from `start` for `hold`. A node with limited
     /// converters keeps the wavelength of the burst where it can.
     #[cold]
     pub(super) fn sparing(
@@ -113,7 +113,7 @@ impl Contended {
         kept.or_else(|| pool.is_free(start, start + hold).then(changed).flatten())
     }
 
-    /// Whether a burst that came on `came` may leave on a channel from `start` up to `end`: it keeps
+    /// Whether a burst that came on `came` may leave on a channel from `start` to `end`: it keeps
     /// its wavelength, or a converter is free.
     pub(super) fn can_change(
         &self,
@@ -167,8 +167,7 @@ impl Contended {
         false
     }
 
-    /// Lets what a burst holds of a fibre from `start` on end at `new_end`: its channel, and a
-    /// converter.
+    /// Lets the channel of a burst from `start` on, and its converter, end at `new_end`.
     pub(super) fn release(
         &mut self,
         (link, channel): (u32, u32),
