@@ -2,8 +2,8 @@
 
     python docs/converters.py
 
-It runs one output with each number of converters, and draws the loss together with the Markov chain. It
-runs NSFNET with each number of nodes that convert.
+It runs one output with each number of converters, and draws the loss together with the Markov
+chain. It runs NSFNET with each number of nodes that convert.
 """
 
 from __future__ import annotations
