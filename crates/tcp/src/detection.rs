@@ -112,11 +112,12 @@ enum Method {
     Bnak(Bnak),
     Oracle(Oracle),
     Em(Box<Em>),
-    /// Not stored: a run with a class of Python is not.
-    #[serde(skip)]
-    Class(Box<dyn Discriminator>),
     /// The window law; whether it is a class of Python, which gets each ACK.
     Law(bool),
+    /// Not stored: a run with a class of Python is not. The last case, since a case that is left
+    /// out would shift the numbers of all behind it.
+    #[serde(skip)]
+    Class(Box<dyn Discriminator>),
 }
 
 impl Detection {
