@@ -1,4 +1,4 @@
-"""Instructions of the engine per delivered packet (or header), against the counts that are on record.
+"""Instructions of the engine per delivered packet or header, against the counts on record.
 
 Runs `crates/bench` under callgrind, each case with two simulated times: the
 difference of the instructions over the difference of the packets is free of start-up. Such counts

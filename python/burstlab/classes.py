@@ -33,6 +33,7 @@ OF_A_DETECTOR = (*METHODS, *ON_BURSTS)
 OF_A_LAW = (
     *OF_A_DETECTOR,
     *("on_mark", "on_timer", "pacing_rate", "next_timer", "on_feedback", "excuses"),
+    "on_excused",
 )
 
 #: The result of `load`: a function that makes an instance, which methods the class has, and whether

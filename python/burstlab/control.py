@@ -40,8 +40,8 @@ class CongestionControl:
     ``(cwnd, ssthresh)``. They are used as they are (cwnd at least 1, ssthresh at least 2).
 
     With ``detector = "law"`` the class is law and detector: the engine also calls `on_feedback`,
-    `excuses`, and for the reports that ``class_notices`` names `on_burst_left`, `on_burst_arrived`
-    and `on_burst_lost`.
+    `excuses`, `on_excused`, and for the reports that ``class_notices`` names `on_burst_left`,
+    `on_burst_arrived` and `on_burst_lost`.
 
     Attributes
     ----------
@@ -92,6 +92,13 @@ class CongestionControl:
         caused. A loss in a window below ``detector_window_min`` costs in any case.
         """
         return False
+
+    def on_excused(self, event: Event) -> float | tuple[float, float]:
+        """Return the window after an excused time-out, or a repair that a burst NAK started.
+
+        Before it is ``event.window``. Not called with ``variant = "linux"``: the window stays.
+        """
+        return event.window / 2.0
 
     def on_burst_left(self, event: Event) -> object:
         """Take notice of a burst ACK of the ingress; the answer is ignored.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from burstlab.classes import ON_BURSTS
 from burstlab.documents.nearer import ENTRIES
-from burstlab.documents.parameters import LAWS_OF_LINUX
+from burstlab.documents.parameters import LAWS_OF_LINUX, SCHEMES
 from burstlab.documents.unresolved import unresolved
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike, admitted
@@ -356,6 +356,8 @@ def _fields(name: str, law: Law) -> dict[str, Any]:
         return {"variant": law}
     if law in LAWS_OF_LINUX:
         return {"variant": "linux", "profile": "linux", "window_law": law}
+    if law in SCHEMES:
+        return {"window_law": law, "detector": "law"}
     if law in windows and law != "python":
         return {"window_law": law}
     raise unknown("law", name, [*variants, *(one for one in windows if one != "python")])

@@ -21,7 +21,7 @@ __all__ = [
     "Direction", "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure",
     "FastRecoveryExit", "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort",
     "InjectedPer", "Injection", "LinkLoss", "LinkLossKind", "Live", "LoadOf", "Loss", "LossKind",
-    "LossRule", "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute",
+    "LossRule", "MarkRule", "Marks", "Ncr", "Network", "NetworkLink", "NetworkNode", "NetworkRoute",
     "NewRenoTimer", "NodeCore", "NodeOrder", "NodeRole", "NodeWeight", "NotEct", "NoticeTransport",
     "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per", "Phase",
     "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits",
@@ -409,14 +409,18 @@ Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003", "linux"]
 """
 
 WindowLaw: TypeAlias = Literal[
-    "aimd", "vegas", "fast", "python", "cubic", "dctcp", "bbr", "bbr3", "scalable", "highspeed",
-    "htcp", "illinois", "veno", "westwood",
+    "aimd", "vegas", "fast", "saimd", "bcl", "python", "cubic", "dctcp", "bbr", "bbr3", "scalable",
+    "highspeed", "htcp", "illinois", "veno", "westwood",
 ]  # fmt: skip
 """How the window grows and shrinks.
 
 - `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
 - `vegas`: By the delay, in steps of a segment (Brakmo and Peterson 1995).
 - `fast`: By the delay, a share of the distance to the target (Wei, Jin, Low and Hegde 2006).
+- `saimd`: As `"aimd"`; at a loss by the place of the recent round trips among all (Shihada, Ho and
+  Zhang 2009).
+- `bcl`: As `"aimd"`; by other steps after a loss that a burst NAK reported (TCP-BCL, Shihada and Ho
+  2008).
 - `python`: As a class of Python says.
 - `cubic`: By the time since the last reduction, along a cubic curve (RFC 9438).
 - `dctcp`: By a segment each round trip; by the share of marks at a mark (RFC 8257).
@@ -502,7 +506,7 @@ BackoffEnd: TypeAlias = Literal["measurement", "progress"]
 - `progress`: An ACK of new data.
 """
 
-Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python", "law"]
+Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python", "law", "em"]
 """Rule that distinguishes false time-outs from true ones.
 
 - `none`: Not at all.
@@ -511,7 +515,9 @@ Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python",
 - `bnak`: Burst NAKs of the core node that drops a burst.
 - `oracle`: Perfect knowledge at the instant of the loss.
 - `python`: As a class of Python says.
-- `law`: As the class says that is the window law.
+- `law`: As the window law says.
+- `em`: The number of bursts between failures, clustered (EM-TCP: Jayaraj, Venkatesh and Murthy
+  2008).
 """
 
 BleOrder: TypeAlias = Literal["update-first", "decide-first"]
@@ -548,6 +554,14 @@ BnakPartial: TypeAlias = Literal["true-timeout", "recheck"]
 
 - `true-timeout`: Taken for true.
 - `recheck`: False if the NAK covers all segments that are outstanding now.
+"""
+
+Ncr: TypeAlias = Literal["off", "careful", "aggressive"]
+"""For how long duplicate ACKs of a SACK sender are taken for reordering.
+
+- `off`: Until `dupack_threshold` of them have come.
+- `careful`: For a flight; every other releases a new segment (RFC 4653, LT_F of 2/3).
+- `aggressive`: For a flight; each releases a new segment (RFC 4653, LT_F of 1/2).
 """
 
 ClassNotices: TypeAlias = Literal["none", "acks", "naks", "all"]
@@ -1893,9 +1907,11 @@ class Tcp(_Section):
         Slow-start threshold, in segments, before the first loss. At least 1. Default: `window`, so
         that slow start ends at the first loss or at the receiver's window.
     window_law : WindowLaw, optional
-        How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
-        `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
-        window itself). The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`,
+        How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay),
+        `"saimd"` (Shihada, Ho and Zhang 2009: at a loss by the recent round trips), `"bcl"`
+        (TCP-BCL, Shihada and Ho 2008: by burst NAKs, with `detector` `"law"`), or `"python"` (as
+        `window_law_class` says); the last three not with the variant `"vegas"`, which decides on
+        its window itself. The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`,
         `"bbr"`, `"scalable"` (Kelly 2003), `"highspeed"` (RFC 3649), `"htcp"` (Shorten and Leith
         2004), `"illinois"` (Liu, Basar and Srikant 2008), `"veno"` (Fu and Liew 2003) and
         `"westwood"` (Grieco and Mascolo 2004), each as Linux has it, `"bbr3"` and `"python"`.
@@ -2040,11 +2056,12 @@ class Tcp(_Section):
     detector : Detector, default "none"
         Rule by which the sender distinguishes a false time-out (one burst was lost, nothing is
         congested) from a true one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`,
-        `"back"`, `"bnak"`, `"python"` (as `detector_class` says), `"law"` (as `window_law_class`
-        says, a class that is law and detector) or `"oracle"` (perfect knowledge at the instant of
-        the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false
-        time-out the sender halves its window, sends everything outstanding again without slow
-        start, and does not back off the time-out.
+        `"back"`, `"bnak"`, `"em"` (Jayaraj, Venkatesh and Murthy 2008), `"python"` (as
+        `detector_class` says), `"law"` (as the window law says: `"saimd"`, `"bcl"` or a class that
+        is law and detector) or `"oracle"` (perfect knowledge at the instant of the loss: a bound,
+        not a protocol). Default `"none"`. Not with `"tahoe"`. After a false time-out the sender
+        halves its window, sends everything outstanding again without slow start, and does not back
+        off the time-out.
     detector_window_min : int, default 3
         Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
         (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
@@ -2080,6 +2097,46 @@ class Tcp(_Section):
         `"aimd"`: the part of the window that a loss leaves, above 0, below 1; after a time-out the
         threshold is this part. Default 0.5 (RFC 5681). Larger values make a steadier window.
         Without effect if `variant` is `"linux"`.
+    em_recent : int, optional
+        `"em"`: number of the last failures that are clustered. 4 to 10,000. Default 100 (a choice:
+        the abstract of Jayaraj, Venkatesh and Murthy 2008 has no number).
+    em_sure : float, optional
+        `"em"`: from this probability on a failure counts as contention, 0 to 1. Default 0.5 (a
+        choice: the likelier class).
+    ncr : Ncr, optional
+        For how long a sender with `sack_recovery` `"rfc6675"` takes duplicate ACKs for reordering,
+        as by deflection or several routes, before it repairs (TCP-NCR, RFC 4653, which grew out of
+        TCP-DCR, Bhandarkar and Reddy 2004): `"off"`, `"careful"` or `"aggressive"`. The last two
+        wait for about a round trip. They replace `limited_transmit`. Default `"off"`.
+    saimd_short : int, optional
+        `"saimd"`: number of the last round trips whose mean is compared with all. 1 to 100,000, at
+        most `saimd_long`. Default 8 (a choice: the abstract of Shihada, Ho and Zhang 2009 has no
+        number). More are steadier and slower.
+    saimd_long : int, optional
+        `"saimd"`: number of the last round trips that are compared, one for each ACK that measures
+        one. 1 to 100,000. Default 500 (a choice). It should hold times with and without queues.
+    saimd_sure : float, optional
+        `"saimd"` with `detector` `"law"`: up to this confidence that a loss is congestion a
+        time-out is excused, 0 to 1. Default 0.7 (a choice). 1 excuses all.
+    bcl_alpha : float, optional
+        `"bcl"`: as `aimd_alpha`, after a loss that a burst NAK reported; `aimd_alpha` holds after
+        others. Above 0, at most 1,000. Default 1 (a choice: the abstract of Shihada and Ho 2008 has
+        no number).
+    bcl_beta : float, optional
+        `"bcl"`: as `aimd_beta`, at a loss that a burst NAK reported. Above 0, at most 1: nothing is
+        lost of the window. Default 0.875 (a choice).
+    vegas_threshold : int, optional
+        `"vegas"`: of the last `vegas_recent` round trips so many have to be longer than the
+        shortest by `vegas_margin`, else delay is taken for bursts that were sent again or
+        deflected, and not for queues (threshold-based Vegas: Shihada, Zhang and Ho 2006). 1 to
+        `vegas_recent`. Default: no such rule. 1 is nearly Vegas, more are slower to see queues.
+    vegas_recent : int, optional
+        `"vegas"` with `vegas_threshold`: the number of round trips that are counted. 1 to 100,000.
+        Default 10 (a choice: the abstracts have no number).
+    vegas_margin : float, optional
+        `"vegas"` with `vegas_threshold`: the part of the shortest round trip by which a round trip
+        is longer that counts. 0 to 100. Default 0.05 (a choice). It should be below the delay of a
+        retransmitted burst, and above the changes of other delays.
     class_notices : ClassNotices, optional
         Reports of nodes that the class of `detector` `"law"` or `"python"` gets: `"none"`, `"acks"`
         (burst ACKs of the edge nodes that `back_mode` names), `"naks"` (burst NAKs, which travel as
@@ -2230,6 +2287,17 @@ class Tcp(_Section):
     bnak_partial: BnakPartial | None = None
     aimd_alpha: float | None = None
     aimd_beta: float | None = None
+    em_recent: int | None = None
+    em_sure: float | None = None
+    ncr: Ncr | None = None
+    saimd_short: int | None = None
+    saimd_long: int | None = None
+    saimd_sure: float | None = None
+    bcl_alpha: float | None = None
+    bcl_beta: float | None = None
+    vegas_threshold: int | None = None
+    vegas_recent: int | None = None
+    vegas_margin: float | None = None
     class_notices: ClassNotices | None = None
     sack: bool | None = None
     d_sack: bool | None = None

@@ -161,7 +161,7 @@ def test_notices_that_no_node_sends_are_refused(scenario, fix):
 
 
 def test_only_a_class_is_law_and_detector():
-    with pytest.raises(bl.ScenarioError, match="only a class of Python is law and detector"):
+    with pytest.raises(bl.ScenarioError, match=r'only "saimd", "bcl" and a class of Python are'):
         bl.resolve({"tcp": {"detector": "law"}})
 
 

@@ -12,7 +12,8 @@ use std::error::Error;
 use std::hint::black_box;
 use std::io::Write;
 
-use burstlab_sim::scenario::Scenario;
+use burstlab_sim::scenario::{Resolved, Scenario};
+use burstlab_sim::topology::Link;
 
 /// Reservations of a wavelength that are kept.
 const KEPT: usize = 8;
@@ -84,6 +85,21 @@ struct Source {
     next: u64,
 }
 
+/// The network of a scenario: its fibres, and a source for each pair of its nodes.
+fn network(scenario: &Resolved) -> (Vec<Fibre>, Vec<Source>) {
+    let (graph, routes) = scenario.graph_and_routes();
+    let fibre = |link: &Link| Fibre {
+        wavelengths: vec![Wavelength::default(); link.wavelengths as usize],
+        delay: link.least_delay().as_ps(),
+        headers: VecDeque::new(),
+    };
+    let nodes = 0..graph.nodes.len() as u32;
+    let pairs = nodes.clone().flat_map(|from| nodes.clone().map(move |to| (from, to)));
+    let source = |(from, to)| Source { route: routes.of(from, to)[0].to_vec(), next: 0 };
+    let sources = pairs.filter(|(from, to)| from != to).map(source).collect();
+    (graph.links.iter().map(fibre).collect(), sources)
+}
+
 /// An exponential number with this mean, from a generator of one multiplication (Steele, Lea and
 /// Flood: SplitMix64, 2014).
 fn exponential(state: &mut u64, mean: f64) -> u64 {
@@ -103,27 +119,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scenario = Scenario::from_json(&std::fs::read_to_string(file)?)
         .and_then(|scenario| scenario.resolve())
         .map_err(|error| error.to_string())?;
-    let (graph, routes) = scenario.graph_and_routes();
+    let (mut fibres, mut sources) = network(&scenario);
     let [load] = &scenario.scenario.bursts[..] else {
         return Err("the scenario has one entry of [[bursts]]".into());
     };
-    let link = graph.link(0);
     let rate = scenario.scenario.network.link_rate.as_bps() as f64;
     let mean = scenario.lengths[0].mean() * 8e12 / rate;
     let (offset, header, random) = (black_box(10_000_000), black_box(512_000), &mut 1);
-    let lane = |delay: u64| Fibre {
-        wavelengths: vec![Wavelength::default(); link.wavelengths as usize],
-        delay,
-        headers: VecDeque::new(),
-    };
-    let mut fibres: Vec<Fibre> =
-        graph.links.iter().map(|link| lane(link.least_delay().as_ps())).collect();
-    let nodes = 0..graph.nodes.len() as u32;
-    let pairs = nodes.clone().flat_map(|from| nodes.clone().map(move |to| (from, to)));
-    let mut sources: Vec<Source> = pairs
-        .filter(|(from, to)| from != to)
-        .map(|(from, to)| Source { route: routes.of(from, to)[0].to_vec(), next: 0 })
-        .collect();
     // Sources, then fibres.
     let mut queue = BinaryHeap::new();
     for (number, source) in sources.iter_mut().enumerate() {

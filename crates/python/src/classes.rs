@@ -151,7 +151,7 @@ impl Loaded {
         }
         let detector = format!("{:?}", config.detector).to_lowercase();
         if self.kind == Kind::Law && config.detector != Detector::Law {
-            for method in [EXCUSES, ON_FEEDBACK, ON_BURST_LEFT, ON_BURST_ARRIVED, ON_BURST_LOST] {
+            for method in (ON_BURST_LEFT..=ON_BURST_LOST).chain(ON_FEEDBACK..=ON_EXCUSED) {
                 let why = format!("with tcp.detector = \"{detector}\" no law gets it");
                 self.refuse(method, &why, "detector = \"law\"")?;
             }
@@ -257,7 +257,7 @@ struct Methods {
 }
 
 /// Names of the methods, those of a detector first.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "on_ack",
     "on_loss",
     "on_timeout",
@@ -270,6 +270,7 @@ const NAMES: [&str; 12] = [
     "next_timer",
     "on_feedback",
     "excuses",
+    "on_excused",
 ];
 /// Where some of them are.
 const ON_BURST_LEFT: usize = 3;
@@ -281,6 +282,7 @@ const PACING_RATE: usize = 8;
 const NEXT_TIMER: usize = 9;
 const ON_FEEDBACK: usize = 10;
 const EXCUSES: usize = 11;
+const ON_EXCUSED: usize = 12;
 
 impl Methods {
     fn of(py: Python<'_>, object: Py<PyAny>, loaded: &Loaded) -> PyResult<Self> {
@@ -425,6 +427,10 @@ impl ForeignLaw for Law {
 
     fn on_timeout(&mut self, moment: &Moment) -> Decision {
         self.ask(2, moment)
+    }
+
+    fn on_excused(&mut self, moment: &Moment) -> Decision {
+        self.ask(ON_EXCUSED, moment)
     }
 
     fn on_mark(&mut self, moment: &Moment) -> Decision {

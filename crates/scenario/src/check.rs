@@ -187,6 +187,7 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
 /// A detector that uses burst ACKs or burst NAKs needs bursts.
 pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
     let (field, value, other) = match tcp.class_notices {
+        _ if tcp.window_law == WindowLaw::Bcl => ("window_law", "bcl".into(), "another law"),
         Some(notices) => ("class_notices", word(&notices), "class_notices = \"none\""),
         None => ("detector", word(&tcp.detector), "the detector \"ble\""),
     };

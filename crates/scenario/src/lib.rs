@@ -72,8 +72,8 @@ pub use access::{Access, AccessSide};
 pub use ack_pacing::{AckInterval, AckPacing};
 pub use batches::Batches;
 pub use core_network::{
-    ConversionKind, ConverterSharing, Converters, Core, CoreForwarding, Deflection, DelayLines,
-    Resolution, Retransmission, Segmentation,
+    ConversionKind, ConverterSharing, Converters, Core, CoreForwarding, CoreGroup, Deflection,
+    DelayLines, NodeCore, NodeOrder, Resolution, Retransmission, Segmentation,
 };
 pub use course::{Course, Traced};
 pub use demand::{Bursts, Demand, DemandPattern, Destination, LoadOf, NodeWeight, PairWeight, Per};
@@ -95,7 +95,7 @@ pub use names::{keys, named};
 pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
 };
-pub use node_core::{CoreGroup, Cores, NodeCore, NodeOrder};
+pub use node_core::Cores;
 pub use offered::Offered;
 pub use ops::{
     AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Reroute, Share, Smoothing,

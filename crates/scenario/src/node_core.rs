@@ -2,69 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use burstlab_optical::scheduling::Scheduler;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{Check, refuse, word};
 use super::read::suggestion;
-use super::{ConversionKind, Converters, Core, DelayLines, Resolution, Scenario, ScenarioError};
+use super::{
+    ConversionKind, Core, CoreGroup, DelayLines, NodeCore, NodeOrder, Scenario, ScenarioError,
+};
 use crate::topology::{Graph, Routes};
-
-/// Fields of `[core]` that differ at some nodes. An absent field is as in `[core]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct NodeCore {
-    /// In place of `core.scheduler`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scheduler: Option<Scheduler>,
-    /// In place of `core.conversion`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversion: Option<ConversionKind>,
-    /// In place of `core.conversion_range`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversion_range: Option<u32>,
-    /// In place of `core.converters`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub converters: Option<Converters>,
-    /// In place of `core.contention`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contention: Option<Vec<Resolution>>,
-    /// In place of all of `core.delay_lines` except `passes_on_path`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_lines: Option<DelayLines>,
-}
-
-/// Nodes that differ from `[core]`, named or counted. Of several groups with a node, the last that
-/// sets a field holds; `core` of the node itself comes before all groups.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CoreGroup {
-    /// Names of the nodes. In place of `first`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nodes: Option<Vec<String>>,
-    /// Number of nodes that switch, taken in the order of `by`. In place of `nodes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<u32>,
-    /// With `first`: the order of the nodes. Of equal nodes the first of the topology comes first.
-    /// Absent: `degree`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<NodeOrder>,
-    /// The fields that differ at these nodes.
-    pub set: NodeCore,
-}
-
-/// An order of nodes, the largest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NodeOrder {
-    /// The number of fibres that leave the node.
-    #[default]
-    Degree,
-    /// The number of pairs of nodes with hosts whose first route passes through the node.
-    Routes,
-}
 
 /// The core of each node: distinct kinds of nodes, and which of them each node is.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use crate::scenario::{Resolved, Scenario};
 const MAGIC: &[u8; 8] = b"burst\x00ck";
 
 /// Goes up with every change of what is stored or how.
-const FORMAT: u64 = 42;
+const FORMAT: u64 = 43;
 
 /// Magic word, format, length of the rest, and its sum.
 const PREFIX: usize = 32;

@@ -1,5 +1,8 @@
 //! Every parameter of an endpoint, once.
 
+#[macro_use]
+mod parameters;
+
 mod choices;
 mod class;
 mod idle;
@@ -12,98 +15,11 @@ use serde::{Deserialize, Serialize};
 
 pub use choices::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, ClassNotices, Detector, EgressUnknown,
-    FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
+    FastRecoveryExit, Ncr, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
     SlowStart, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
 pub use class::PythonClass;
 pub use validate::ConfigError;
-
-/// Writes one list of parameters twice: as `Config`, where every field has a value, and as
-/// `Overrides`, where every field may be left out. A parameter after `linux` or `classes` has a
-/// value only where something needs it, and a parameter after `rare` where it is written.
-macro_rules! parameters {
-    (
-        $($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+
-        rare
-        $($(#[doc = $rare_doc:literal])+ $rare:ident: $rare_type:ty,)+
-        linux
-        $($(#[doc = $linux_doc:literal])+ $linux:ident: $linux_type:ty,)+
-        classes
-        $($(#[doc = $class_doc:literal])+ $class:ident,)+
-    ) => {
-        /// The parameters of an endpoint, resolved: every field has its value. Made by
-        /// [`Config::resolve`].
-        #[derive(Clone, Debug, PartialEq, Serialize)]
-        pub struct Config {
-            $($(#[doc = $doc])+ pub $name: $type,)+
-            $(
-                $(#[doc = $rare_doc])+
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub $rare: Option<$rare_type>,
-            )+
-            $(
-                $(#[doc = $linux_doc])+
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub $linux: Option<$linux_type>,
-            )+
-            $(
-                $(#[doc = $class_doc])+
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub $class: Option<PythonClass>,
-            )+
-        }
-
-        /// The parameters of an endpoint as a user writes them: a parameter that is left out has
-        /// the value of the profile.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        #[schemars(rename = "Tcp")]
-        pub struct Overrides {
-            $(
-                $(#[doc = $doc])+
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $name: Option<$type>,
-            )+
-            $(
-                $(#[doc = $rare_doc])+
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $rare: Option<$rare_type>,
-            )+
-            $(
-                $(#[doc = $linux_doc])+
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $linux: Option<$linux_type>,
-            )+
-            $(
-                $(#[doc = $class_doc])+
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $class: Option<PythonClass>,
-            )+
-        }
-
-        impl Overrides {
-            /// These parameters, and those of `base` where these say nothing.
-            #[must_use]
-            pub fn over(&self, base: &Self) -> Self {
-                Self {
-                    $($name: self.$name.or(base.$name),)+
-                    $($rare: self.$rare.or(base.$rare),)+
-                    $($linux: self.$linux.or(base.$linux),)+
-                    $($class: self.$class.clone().or_else(|| base.$class.clone()),)+
-                }
-            }
-
-            /// Writes what is given here over `config`.
-            fn apply(&self, config: &mut Config) {
-                $(if let Some(value) = self.$name { config.$name = value; })+
-                $(config.$rare = self.$rare;)+
-                let linux = config.variant == Variant::Linux;
-                $(config.$linux = self.$linux.filter(|_| linux);)+
-                $(config.$class.clone_from(&self.$class);)+
-            }
-        }
-    };
-}
 
 parameters! {
     /// Loss recovery of the sender: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"` (TCP
@@ -158,9 +74,11 @@ parameters! {
     /// that slow start ends at the first loss or at the receiver's window.
     initial_ssthresh: u32,
 
-    /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
-    /// `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
-    /// window itself). The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`,
+    /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay),
+    /// `"saimd"` (Shihada, Ho and Zhang 2009: at a loss by the recent round trips), `"bcl"`
+    /// (TCP-BCL, Shihada and Ho 2008: by burst NAKs, with `detector` `"law"`), or `"python"` (as
+    /// `window_law_class` says); the last three not with the variant `"vegas"`, which decides on
+    /// its window itself. The variant `"linux"` has `"aimd"`, `"vegas"`, `"cubic"`, `"dctcp"`,
     /// `"bbr"`, `"scalable"` (Kelly 2003), `"highspeed"` (RFC 3649), `"htcp"` (Shorten and Leith
     /// 2004), `"illinois"` (Liu, Basar and Srikant 2008), `"veno"` (Fu and Liew 2003) and
     /// `"westwood"` (Grieco and Mascolo 2004), each as Linux has it, `"bbr3"` and `"python"`.
@@ -341,9 +259,10 @@ parameters! {
 
     /// Rule by which the sender distinguishes a false time-out (one burst was lost, nothing is
     /// congested) from a true one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`,
-    /// `"back"`, `"bnak"`, `"python"` (as `detector_class` says), `"law"` (as `window_law_class`
-    /// says, a class that is law and detector) or `"oracle"` (perfect knowledge at the instant of
-    /// the loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`.
+    /// `"back"`, `"bnak"`, `"em"` (Jayaraj, Venkatesh and Murthy 2008), `"python"` (as
+    /// `detector_class` says), `"law"` (as the window law says: `"saimd"`, `"bcl"` or a class that
+    /// is law and detector) or `"oracle"` (perfect knowledge at the instant of the loss: a bound,
+    /// not a protocol). Default `"none"`. Not with `"tahoe"`.
     /// After a false time-out the sender halves its window, sends everything outstanding again
     /// without slow start, and does not back off the time-out.
     detector: Detector,
@@ -393,6 +312,57 @@ parameters! {
     /// threshold is this part. Default 0.5 (RFC 5681). Larger values make a steadier window.
     /// Without effect if `variant` is `"linux"`.
     aimd_beta: f64,
+
+    /// `"em"`: number of the last failures that are clustered. 4 to 10,000. Default 100 (a choice:
+    /// the abstract of Jayaraj, Venkatesh and Murthy 2008 has no number).
+    em_recent: u32,
+
+    /// `"em"`: from this probability on a failure counts as contention, 0 to 1. Default 0.5 (a
+    /// choice: the likelier class).
+    em_sure: f64,
+
+    /// For how long a sender with `sack_recovery` `"rfc6675"` takes duplicate ACKs for reordering,
+    /// as by deflection or several routes, before it repairs (TCP-NCR, RFC 4653, which grew out of
+    /// TCP-DCR, Bhandarkar and Reddy 2004): `"off"`, `"careful"` or `"aggressive"`. The last two
+    /// wait for about a round trip. They replace `limited_transmit`. Default `"off"`.
+    ncr: Ncr,
+
+    /// `"saimd"`: number of the last round trips whose mean is compared with all. 1 to 100,000, at
+    /// most `saimd_long`. Default 8 (a choice: the abstract of Shihada, Ho and Zhang 2009 has no
+    /// number). More are steadier and slower.
+    saimd_short: u32,
+
+    /// `"saimd"`: number of the last round trips that are compared, one for each ACK that measures
+    /// one. 1 to 100,000. Default 500 (a choice). It should hold times with and without queues.
+    saimd_long: u32,
+
+    /// `"saimd"` with `detector` `"law"`: up to this confidence that a loss is congestion a
+    /// time-out is excused, 0 to 1. Default 0.7 (a choice). 1 excuses all.
+    saimd_sure: f64,
+
+    /// `"bcl"`: as `aimd_alpha`, after a loss that a burst NAK reported; `aimd_alpha` holds after
+    /// others. Above 0, at most 1,000. Default 1 (a choice: the abstract of Shihada and Ho 2008
+    /// has no number).
+    bcl_alpha: f64,
+
+    /// `"bcl"`: as `aimd_beta`, at a loss that a burst NAK reported. Above 0, at most 1: nothing is
+    /// lost of the window. Default 0.875 (a choice).
+    bcl_beta: f64,
+
+    /// `"vegas"`: of the last `vegas_recent` round trips so many have to be longer than the
+    /// shortest by `vegas_margin`, else delay is taken for bursts that were sent again or
+    /// deflected, and not for queues (threshold-based Vegas: Shihada, Zhang and Ho 2006). 1 to
+    /// `vegas_recent`. Default: no such rule. 1 is nearly Vegas, more are slower to see queues.
+    vegas_threshold: u32,
+
+    /// `"vegas"` with `vegas_threshold`: the number of round trips that are counted. 1 to 100,000.
+    /// Default 10 (a choice: the abstracts have no number).
+    vegas_recent: u32,
+
+    /// `"vegas"` with `vegas_threshold`: the part of the shortest round trip by which a round trip
+    /// is longer that counts. 0 to 100. Default 0.05 (a choice). It should be below the delay of a
+    /// retransmitted burst, and above the changes of other delays.
+    vegas_margin: f64,
 
     /// Reports of nodes that the class of `detector` `"law"` or `"python"` gets: `"none"`, `"acks"`
     /// (burst ACKs of the edge nodes that `back_mode` names), `"naks"` (burst NAKs, which travel as

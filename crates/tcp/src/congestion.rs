@@ -1,16 +1,22 @@
 //! Growth of the window above the slow-start threshold, and its reduction at a loss.
 
+use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
 
+use crate::discriminator::Discriminator;
 use crate::foreign::ForeignLaw;
 use crate::round::Round;
 
 mod aimd;
+mod bcl;
 mod fast;
+mod saimd;
 mod vegas;
 
 pub(crate) use aimd::Aimd;
+pub(crate) use bcl::Bcl;
 pub(crate) use fast::Fast;
+pub(crate) use saimd::Saimd;
 pub(crate) use vegas::Vegas;
 
 /// The smallest slow-start threshold (RFC 5681 equation (4); ns-2 `slowdown`).
@@ -36,6 +42,10 @@ pub(crate) enum Law {
     Vegas(Vegas),
     /// The delay decides, by how far the window is from where it should be.
     Fast(Fast),
+    /// AIMD whose cut follows the place of the recent round trips among all.
+    Saimd(Box<Saimd>),
+    /// AIMD whose steps follow burst NAKs.
+    Bcl(Box<Bcl>),
     /// A law outside of this crate decides. It receives more than the others need: see
     /// `flow/python_law.rs`. Not stored: a run with a class of Python is not.
     #[serde(skip)]
@@ -47,6 +57,8 @@ impl Law {
     pub(crate) fn grown(&mut self, cwnd: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.grown(cwnd),
+            Self::Saimd(_) => Aimd::USUAL.grown(cwnd),
+            Self::Bcl(law) => law.steps().grown(cwnd),
             // Round trips decide, or somebody else.
             Self::Vegas(_) | Self::Fast(_) | Self::Foreign(_) => cwnd,
         }
@@ -55,7 +67,7 @@ impl Law {
     /// A round trip in congestion avoidance is over.
     pub(crate) fn on_round(&mut self, course: &mut Course, round: &Round) {
         match self {
-            Self::Aimd(_) | Self::Foreign(_) => {}
+            Self::Aimd(_) | Self::Saimd(_) | Self::Bcl(_) | Self::Foreign(_) => {}
             Self::Vegas(law) => law.on_round(course, round),
             Self::Fast(law) => law.on_round(course, round),
         }
@@ -65,27 +77,63 @@ impl Law {
     pub(crate) fn alpha(&self) -> f64 {
         match self {
             Self::Aimd(law) => law.alpha,
-            Self::Vegas(_) | Self::Fast(_) | Self::Foreign(_) => Aimd::USUAL.alpha,
+            Self::Bcl(law) => law.steps().alpha,
+            _ => Aimd::USUAL.alpha,
         }
     }
 
-    /// The threshold after a time-out in a window of `window` segments, not rounded.
-    pub(crate) fn after_timeout(&self, window: f64) -> f64 {
+    /// The threshold after a time-out in a window of `window` segments, not rounded, where `first`
+    /// is the first segment that is missing.
+    pub(crate) fn after_timeout(&mut self, window: f64, first: u64) -> f64 {
         match self {
-            Self::Aimd(law) => law.reduced(window),
-            Self::Vegas(_) | Self::Fast(_) | Self::Foreign(_) => Aimd::USUAL.reduced(window),
+            Self::Vegas(_) | Self::Fast(_) => Aimd::USUAL.reduced(window),
+            _ => self.reduced(window, first),
         }
     }
 
     /// Size that remains of a window of `window` segments after a loss that duplicate ACKs
-    /// reported, not rounded.
-    pub(crate) fn reduced(&mut self, window: f64) -> f64 {
+    /// reported, not rounded, where `first` is the first segment that is missing.
+    pub(crate) fn reduced(&mut self, window: f64, first: u64) -> f64 {
         match self {
             Self::Aimd(law) => law.reduced(window),
             // The usual reduction.
             Self::Foreign(_) => Aimd::USUAL.reduced(window),
             Self::Vegas(law) => law.reduced(window),
             Self::Fast(law) => law.reduced(window),
+            Self::Saimd(law) => law.reduced(window),
+            Self::Bcl(law) => law.reduced(window, first),
+        }
+    }
+
+    /// Size that remains of a window of `window` segments after the loss of one burst that the law
+    /// takes for no congestion.
+    pub(crate) fn excused(&mut self, window: f64) -> f64 {
+        match self {
+            Self::Saimd(law) => law.reduced(window),
+            Self::Bcl(law) => law.excused(window),
+            _ => Aimd::USUAL.reduced(window),
+        }
+    }
+
+    /// Whether ACKs open the window one by one; round trips do so otherwise.
+    pub(crate) fn goes_by_acks(&self) -> bool {
+        !matches!(self, Self::Vegas(_) | Self::Fast(_))
+    }
+
+    /// An ACK measured a round trip.
+    pub(crate) fn measured(&mut self, rtt: Span) {
+        if let Self::Saimd(law) = self {
+            law.measured(rtt);
+        }
+    }
+
+    /// The law as the detector of its own losses, with which it shares its state.
+    pub(crate) fn judge(&mut self) -> Option<&mut dyn Discriminator> {
+        match self {
+            Self::Saimd(law) => Some(&mut **law),
+            Self::Bcl(law) => Some(&mut **law),
+            Self::Foreign(law) => law.judge(),
+            _ => None,
         }
     }
 }

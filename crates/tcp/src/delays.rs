@@ -1,6 +1,7 @@
 //! Round-trip times of single segments in exact time: what the laws that go by delay decide by, and
 //! when a segment counts as overdue.
 
+mod recent;
 mod send_times;
 
 use burstlab_units::{Span, Time};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Variant, VegasRules, WindowLaw};
 use crate::round::{Round, Tallied};
+use recent::Recent;
 use send_times::SendTimes;
 
 /// The delays of a connection.
@@ -24,6 +26,8 @@ pub(crate) struct Delays {
     /// Segments that waited in queues in the last whole round.
     queued: Option<f64>,
     tally: Tally,
+    /// Whether delay stands for queues, where not all does.
+    recent: Option<Recent>,
     patience: Option<Patience>,
     /// The round that the last ACK ended.
     ended: Option<Round>,
@@ -60,7 +64,8 @@ impl Delays {
     /// `None` where nothing goes by delay.
     pub(crate) fn new(config: &Config) -> Option<Box<Self>> {
         let vegas = config.variant == Variant::Vegas || config.window_law == WindowLaw::Vegas;
-        if !vegas && config.window_law != WindowLaw::Fast && !config.needs_classes() {
+        let measures = matches!(config.window_law, WindowLaw::Fast | WindowLaw::Saimd);
+        if !vegas && !measures && !config.needs_classes() {
             return None;
         }
         let as_ns2 = vegas && config.vegas_rules == VegasRules::Ns2;
@@ -72,6 +77,7 @@ impl Delays {
             measured: (0, Span::ZERO),
             queued: None,
             tally: Tally { first: 0, begun: Time::ZERO, sum: Span::ZERO, count: 0 },
+            recent: Recent::new(config).filter(|_| vegas),
             patience: None,
             ended: None,
             news: News::default(),
@@ -171,6 +177,8 @@ impl Delays {
         let alone = self.as_ns2 && sent <= 1;
         let base = self.base.filter(|&base| base <= rtt && !alone).unwrap_or(rtt);
         self.base = Some(base);
+        let no_queue = self.recent.as_mut().is_some_and(|recent| !recent.shows_queue(rtt, base));
+        let rtt = if no_queue { base } else { rtt };
         let base_over_rtt = base.as_secs_f64() / rtt.as_secs_f64();
         let queued = if self.as_ns2 {
             // Expected less actual throughput over the shortest round trip, to the nearest whole.

@@ -4,11 +4,13 @@
 mod back;
 mod ble;
 mod bnak;
+mod em;
+pub(crate) mod named;
 mod oracle;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{BackMode, BnakDelay, ClassNotices, Config, Detector};
+use crate::config::{BackMode, BnakDelay, ClassNotices, Config, Detector, WindowLaw};
 use crate::discriminator::{BurstReport, Discriminator, Verdict};
 use crate::foreign::{self, Classes, HasLaw};
 use crate::moment::Moment;
@@ -16,6 +18,7 @@ use crate::segment::Transmission;
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
+use em::Em;
 use oracle::Oracle;
 
 /// Reports of its bursts that a sender needs.
@@ -46,6 +49,9 @@ impl Listens {
     pub fn of(config: &Config) -> Self {
         let (acks, naks) = match config.detector {
             Detector::None | Detector::Ble => (false, false),
+            Detector::Law if config.window_law.is_scheme() => {
+                (false, config.window_law == WindowLaw::Bcl)
+            }
             Detector::Python | Detector::Law => match config.class_notices {
                 None | Some(ClassNotices::None) => (false, false),
                 Some(ClassNotices::Acks) => (true, false),
@@ -54,13 +60,16 @@ impl Listens {
             },
             Detector::Back => (true, false),
             Detector::Bnak => (false, true),
+            Detector::Em => (true, true),
             Detector::Oracle => {
                 return Self { dropped: Some(NakDelay::None), ..Self::default() };
             }
         };
+        // It counts the bursts that leave.
+        let em = config.detector == Detector::Em;
         Self {
-            left: acks && config.back_mode != BackMode::Egress,
-            arrived: acks && config.back_mode != BackMode::Ingress,
+            left: acks && (em || config.back_mode != BackMode::Egress),
+            arrived: acks && !em && config.back_mode != BackMode::Ingress,
             dropped: naks.then_some(match config.bnak_delay {
                 BnakDelay::Path => NakDelay::Path,
                 BnakDelay::Rtt => NakDelay::Rtt,
@@ -102,12 +111,13 @@ enum Method {
     Back(Back),
     Bnak(Bnak),
     Oracle(Oracle),
-    /// Not stored: a run with a class of Python is not.
+    Em(Box<Em>),
+    /// The window law; whether it is a class of Python, which gets each ACK.
+    Law(bool),
+    /// Not stored: a run with a class of Python is not. The last case, since a case that is left
+    /// out would shift the numbers of all behind it.
     #[serde(skip)]
     Class(Box<dyn Discriminator>),
-    /// The window law, which is a class. Not stored: a run with a class of Python is not.
-    #[serde(skip)]
-    Law,
 }
 
 impl Detection {
@@ -118,8 +128,9 @@ impl Detection {
             Detector::Back => Method::Back(Back::new(config)),
             Detector::Bnak => Method::Bnak(Bnak::new(config)),
             Detector::Oracle => Method::Oracle(Oracle::default()),
+            Detector::Em => Method::Em(Box::new(Em::new(config))),
             Detector::Python => Method::Class(foreign::detector(config, classes)),
-            Detector::Law => Method::Law,
+            Detector::Law => Method::Law(config.window_law == WindowLaw::Python),
         };
         Self { method, window_min: f64::from(config.detector_window_min) }
     }
@@ -134,7 +145,12 @@ impl Detection {
     /// last of many ACKs is enough.
     #[inline]
     pub(crate) fn heeds_acks(&self) -> bool {
-        matches!(self.method, Method::Class(_) | Method::Law)
+        matches!(self.method, Method::Class(_) | Method::Law(true))
+    }
+
+    /// Whether the window law judges its losses.
+    pub(crate) fn is_law(&self) -> bool {
+        matches!(self.method, Method::Law(_))
     }
 
     fn one<'a>(&'a mut self, law: &'a mut dyn HasLaw) -> Option<&'a mut dyn Discriminator> {
@@ -144,8 +160,9 @@ impl Detection {
             Method::Back(one) => Some(one),
             Method::Bnak(one) => Some(one),
             Method::Oracle(one) => Some(one),
+            Method::Em(one) => Some(&mut **one),
             Method::Class(one) => Some(&mut **one),
-            Method::Law => law.foreign()?.judge(),
+            Method::Law(_) => law.judge(),
         }
     }
 

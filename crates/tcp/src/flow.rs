@@ -211,6 +211,9 @@ impl Flow {
         self.restart_timer(now);
         if let Some(delays) = &mut self.delays {
             delays.on_progress(now, acked, next, self.next, self.window.plain());
+            if let Some(rtt) = delays.news().rtt {
+                self.window.measured(rtt);
+            }
         }
     }
 
@@ -314,10 +317,11 @@ impl Flow {
     }
 
     /// One lost burst, by a time-out or before it: half the window, everything outstanding goes out
-    /// again in congestion avoidance, no back-off (Yu et al. 2004, section IV).
-    pub(crate) fn repair_burst(&mut self, now: Time) {
+    /// again in congestion avoidance, no back-off (Yu et al. 2004, section IV). A law that judges
+    /// its losses (`by_law`) may leave another part of the window.
+    pub(crate) fn repair_burst(&mut self, now: Time, by_law: bool) {
         let threshold = self.window.ssthresh;
-        self.window.excuse();
+        self.excuse_window(now, by_law);
         self.keep_threshold_of_syn(threshold);
         self.timer.end_backoff();
         self.begin_again(now);

@@ -43,6 +43,13 @@ pub trait ForeignLaw: fmt::Debug + Send + Sync {
     /// The retransmission timer has run out, and the time-out is a true one.
     fn on_timeout(&mut self, moment: &Moment) -> Decision;
 
+    /// The law's own detector excuses a time-out, or repairs a burst before it. The answer is the
+    /// rest of [`Moment::window`], without slow start. The sender of Linux keeps its window, and
+    /// does not ask.
+    fn on_excused(&mut self, _: &Moment) -> Decision {
+        Decision::Usual
+    }
+
     /// An ACK has echoed a mark, once a window: asked by the sender of Linux alone.
     fn on_mark(&mut self, moment: &Moment) -> Decision {
         self.on_loss(moment)
@@ -90,6 +97,11 @@ pub trait ForeignLaw: fmt::Debug + Send + Sync {
 pub(crate) trait HasLaw {
     /// The law, if it is written outside of this crate.
     fn foreign(&mut self) -> Option<&mut dyn ForeignLaw>;
+
+    /// The law as the detector of its own losses; `None`: it judges none.
+    fn judge(&mut self) -> Option<&mut dyn Discriminator> {
+        self.foreign()?.judge()
+    }
 }
 
 /// Whoever makes laws and detectors of the classes that a configuration names.

@@ -82,7 +82,7 @@ mod window;
 
 pub use config::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, ClassNotices, Config, ConfigError,
-    Detector, EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, PythonClass,
+    Detector, EgressUnknown, FastRecoveryExit, Ncr, NewRenoTimer, Overrides, Profile, PythonClass,
     RenoFastRetransmits, RtoEstimator, SackRecovery, SlowStart, SsthreshBasis, Variant, VegasRules,
     WindowHalving, WindowLaw,
 };

@@ -1,5 +1,6 @@
 //! Loss recovery of a sender.
 
+mod ncr;
 mod new_reno;
 mod reno;
 mod rfc6675;

@@ -1,9 +1,11 @@
 //! How many segments may be outstanding.
 
+use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
-use crate::congestion::{Aimd, Course, Fast, Law, SSTHRESH_MIN, Vegas};
+use crate::congestion::{Aimd, Bcl, Course, Fast, Law, SSTHRESH_MIN, Saimd, Vegas};
+use crate::discriminator::Discriminator;
 use crate::foreign::{self, Classes, Decision, ForeignLaw, HasLaw};
 use crate::round::Round;
 use crate::slow_start::{EveryOther, SlowStart};
@@ -50,6 +52,8 @@ impl Window {
                 Law::Vegas(Vegas::new(config)),
                 SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),
             ),
+            WindowLaw::Bcl => (Law::Bcl(Box::new(Bcl::new(config))), SlowStart::Standard),
+            WindowLaw::Saimd => (Law::Saimd(Box::new(Saimd::new(config))), SlowStart::Standard),
             WindowLaw::Fast => (Law::Fast(Fast::new(config)), SlowStart::ByLaw),
             WindowLaw::Python => (Law::Foreign(foreign::law(config, classes)), SlowStart::Standard),
         };
@@ -84,13 +88,22 @@ impl Window {
         self.cwnd.min(self.edge)
     }
 
-    /// Halves the window and goes on in congestion avoidance: a burst was lost, and that is all
-    /// (Yu et al. 2004, section IV; the threshold is not below 2, the window not below 1).
-    pub(crate) fn excuse(&mut self) {
-        let half = self.plain() / 2.0;
-        self.ssthresh = half.max(SSTHRESH_MIN);
-        self.cwnd = half.max(1.0);
+    /// Reduces the window and goes on in congestion avoidance: a burst was lost, and that is all
+    /// (Yu et al. 2004, section IV: to half; the threshold is not below 2, the window not below 1).
+    pub(crate) fn excuse(&mut self, decision: Decision) {
+        let (cwnd, ssthresh) = match decision {
+            Decision::Usual => (self.plain() / 2.0, None),
+            Decision::Window(remains) => (remains, None),
+            Decision::Both { cwnd, ssthresh } => (cwnd, Some(ssthresh)),
+        };
+        self.ssthresh = ssthresh.unwrap_or(cwnd).max(SSTHRESH_MIN);
+        self.cwnd = cwnd.max(1.0);
         self.inflation = 0;
+    }
+
+    /// The window that the law leaves after a loss that it takes for no congestion.
+    pub(crate) fn excused(&mut self) -> f64 {
+        self.law.excused(self.plain())
     }
 
     /// Opens the window for an ACK of new data.
@@ -107,7 +120,7 @@ impl Window {
     /// Whether each ACK opens it as it is usual, below the threshold and above.
     #[inline]
     pub(crate) fn goes_by_acks(&self) -> bool {
-        matches!((&self.law, self.slow_start), (Law::Aimd(_), SlowStart::Standard))
+        matches!((&self.law, self.slow_start), (Law::Aimd(_) | Law::Bcl(_), SlowStart::Standard))
     }
 
     /// By how many segments it opens each round trip above the threshold, if it [goes by
@@ -134,7 +147,7 @@ impl Window {
     /// Opens the window for an ACK of new data as was decided on for this round trip; not while the
     /// sender does not make use of it.
     pub(crate) fn grow_along(&mut self, used: bool) {
-        if matches!(self.law, Law::Aimd(_) | Law::Foreign(_)) {
+        if self.law.goes_by_acks() {
             return self.grow();
         }
         // A whole segment for each ACK is slow start's.
@@ -146,25 +159,38 @@ impl Window {
         }
     }
 
+    /// Segments were reordered and not lost: the window and the threshold from now on.
+    pub(crate) fn go_on(&mut self, cwnd: f64, ssthresh: f64) {
+        self.ssthresh = ssthresh.max(SSTHRESH_MIN);
+        self.set(cwnd);
+    }
+
+    /// An ACK measured a round trip.
+    pub(crate) fn measured(&mut self, rtt: Span) {
+        self.law.measured(rtt);
+    }
+
     /// Sets the congestion window, within the receiver's if so configured.
     #[inline]
     pub(crate) fn set(&mut self, cwnd: f64) {
         self.cwnd = if self.limited { cwnd.min(self.edge) } else { cwnd };
     }
 
-    /// Reduces the window after a loss found by duplicate ACKs, `flight` segments being out.
-    pub(crate) fn reduce(&mut self, flight: u64) {
+    /// Reduces the window after a loss found by duplicate ACKs, `flight` segments being out from
+    /// `first` on.
+    pub(crate) fn reduce(&mut self, flight: u64, first: u64) {
         let window = self.reducible(flight);
-        let remains = self.law.reduced(window);
+        let remains = self.law.reduced(window, first);
         (self.cwnd, self.ssthresh) = self.rounded(remains);
     }
 
     /// Lowers the threshold after a time-out (not when the same segment times out again, on the
     /// basis of the flight: RFC 5681 section 3.1) and begins again with one segment,
     /// in Vegas with two.
-    pub(crate) fn restart(&mut self, flight: u64, again: bool) {
+    pub(crate) fn restart(&mut self, (flight, first): (u64, u64), again: bool) {
         if !self.keeps_threshold(again) {
-            self.ssthresh = self.rounded(self.law.after_timeout(self.reducible(flight))).1;
+            let remains = self.law.after_timeout(self.reducible(flight), first);
+            self.ssthresh = self.rounded(remains).1;
         }
         self.cwnd = self.slow_start.restart_window();
     }
@@ -208,6 +234,10 @@ impl HasLaw for Window {
             Law::Foreign(law) => Some(&mut **law),
             _ => None,
         }
+    }
+
+    fn judge(&mut self) -> Option<&mut dyn Discriminator> {
+        self.law.judge()
     }
 }
 

@@ -15,6 +15,9 @@ LAWS_OF_LINUX = (
     *("scalable", "highspeed", "htcp", "illinois", "veno", "westwood"),
 )
 
+#: Window laws that judge their own losses.
+SCHEMES = ("saimd", "bcl")
+
 #: Parameters that only the sender of Linux has.
 OF_LINUX = frozenset(
     (

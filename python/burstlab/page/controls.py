@@ -221,7 +221,7 @@ def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
 
 
 #: Detectors that listen to notices of edge nodes.
-_LISTENS = ("back", "bnak")
+_LISTENS = ("back", "bnak", "em")
 
 
 _TIMED = ("timer", "hybrid")

@@ -28,6 +28,7 @@ fn any_tcp() -> impl Strategy<Value = (&'static str, &'static str)> {
             .prop_map(|variant| (variant, "aimd")),
         1 => Just(("vegas", "vegas")),
         1 => Just(("sack", "fast")),
+        1 => Just(("new-reno", "saimd")),
     ]
 }
 

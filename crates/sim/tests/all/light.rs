@@ -11,7 +11,7 @@ fn choice(of: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
     prop::sample::select(of)
 }
 
-/// What nodes do with a burst that finds no wavelength, in this order.
+/// Steps for a burst that finds no wavelength.
 fn any_contention() -> impl Strategy<Value = Vec<&'static str>> {
     let all = ["conversion", "delay-line", "deflection", "segmentation", "retransmission"];
     prop::sample::subsequence(all.to_vec(), 0..=2).prop_shuffle()
@@ -48,7 +48,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         |((nodes, wavelengths, topology), signals, (conversion, scheduler, steps), edge, sent)| {
             let (protocol, guard, switching, rate, processors) = signals;
             let (port, first, offsets) = edge;
-            // Without conversion, conversion is no way out.
+            // Without conversion, conversion is no step.
             let usable = |step: &&str| conversion != "none" || *step != "conversion";
             let contention: Vec<_> = steps.into_iter().filter(usable).collect();
             let delays = contention.contains(&"delay-line");

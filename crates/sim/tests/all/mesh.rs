@@ -187,7 +187,16 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     ];
     let tcp = (
         prop_oneof![Just("reno"), Just("new-reno"), Just("sack")],
-        prop_oneof![Just("none"), Just("ble"), Just("back"), Just("bnak"), Just("oracle")],
+        prop_oneof![
+            Just(("none", "aimd")),
+            Just(("ble", "aimd")),
+            Just(("back", "aimd")),
+            Just(("bnak", "aimd")),
+            Just(("oracle", "aimd")),
+            Just(("em", "aimd")),
+            Just(("law", "bcl")),
+            Just(("law", "saimd")),
+        ],
         any::<bool>(),
     );
     let others = (any::<bool>(), batches());
@@ -198,7 +207,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
             edge,
             data,
             ack,
-            (variant, detector, delayed),
+            (variant, (detector, law), delayed),
             (own, batches),
         )| {
             network["link_rate"] = json!("20 Mb/s");
@@ -211,7 +220,8 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                 _ => ["1", "3"],
             };
             // Senders that listen need bursts to hear of.
-            let detector = if edge["assembly"] == "none" { "ble" } else { detector };
+            let none = edge["assembly"] == "none";
+            let (detector, law) = if none { ("ble", "aimd") } else { (detector, law) };
             if own {
                 let set = json!({"scheduler": "ff-vf", "conversion": "none"});
                 core["group"] = json!([{"first": 2, "set": set}]);
@@ -221,7 +231,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                 "access": {"rate": "20 Mb/s", "delay": "0.1 ms", "shared": own, "queue": 40},
                 "loss": {"data": data, "ack": ack},
                 "tcp": {"variant": variant, "window": 30, "detector": detector,
-                    "delayed_ack": delayed},
+                    "window_law": law, "delayed_ack": delayed},
                 "flows": [{"from": nodes[0], "to": nodes[1], "count": 2, "class": 1}],
                 "demand": [{"flows_per_second": 6, "per": "node",
                     "size": {"distribution": "exponential", "mean": "20 KB"}}],

@@ -45,6 +45,12 @@ choices! {
         Vegas,
         /// By the delay, a share of the distance to the target (Wei, Jin, Low and Hegde 2006).
         Fast,
+        /// As `"aimd"`; at a loss by the place of the recent round trips among all (Shihada, Ho and
+        /// Zhang 2009).
+        Saimd,
+        /// As `"aimd"`; by other steps after a loss that a burst NAK reported (TCP-BCL, Shihada and
+        /// Ho 2008).
+        Bcl,
         /// As a class of Python says.
         Python,
         /// By the time since the last reduction, along a cubic curve (RFC 9438).
@@ -159,6 +165,16 @@ choices! {
         Rfc6675,
     }
 
+    /// For how long duplicate ACKs of a SACK sender are taken for reordering.
+    Ncr {
+        /// Until `dupack_threshold` of them have come.
+        Off,
+        /// For a flight; every other releases a new segment (RFC 4653, LT_F of 2/3).
+        Careful,
+        /// For a flight; each releases a new segment (RFC 4653, LT_F of 1/2).
+        Aggressive,
+    }
+
     /// How the time-out follows the round-trip time.
     RtoEstimator {
         /// Integer ticks of a coarse clock.
@@ -189,8 +205,11 @@ choices! {
         Oracle,
         /// As a class of Python says.
         Python,
-        /// As the class says that is the window law.
+        /// As the window law says.
         Law,
+        /// The number of bursts between failures, clustered (EM-TCP: Jayaraj, Venkatesh and Murthy
+        /// 2008).
+        Em,
     }
 
     /// Reports of nodes that a class of Python gets.
@@ -249,9 +268,16 @@ choices! {
 }
 
 impl WindowLaw {
+    /// Whether it distinguishes the loss of one burst from congestion, so that it may be the
+    /// detector too.
+    #[must_use]
+    pub fn is_scheme(self) -> bool {
+        matches!(self, Self::Saimd | Self::Bcl)
+    }
+
     /// Whether only the sender of Linux has it.
     #[must_use]
     pub fn is_of_linux(self) -> bool {
-        !matches!(self, Self::Aimd | Self::Vegas | Self::Fast | Self::Python)
+        !matches!(self, Self::Aimd | Self::Vegas | Self::Fast | Self::Python) && !self.is_scheme()
     }
 }

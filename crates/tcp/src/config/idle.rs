@@ -2,24 +2,47 @@
 
 use crate::detection::{Listens, NakDelay};
 
-use super::{BackMode, Config, Detector, RtoEstimator, SsthreshBasis, Variant, WindowLaw};
+use super::{
+    BackMode, Config, Detector, RtoEstimator, SackRecovery, SsthreshBasis, Variant, WindowLaw,
+};
 
 /// Parameters, whether an endpoint reads them, and the choice that lets it.
 type Rule = (&'static [&'static str], fn(&Config) -> bool, &'static str);
 
 const RULES: &[Rule] = &[
     (
-        &["vegas_rules", "vegas_alpha", "vegas_beta", "vegas_gamma"],
+        &["vegas_rules", "vegas_alpha", "vegas_beta", "vegas_gamma", "vegas_threshold"],
         has_vegas,
         "variant = \"vegas\"",
     ),
     (
+        &["vegas_recent", "vegas_margin"],
+        |c| has_vegas(c) && c.vegas_threshold.is_some(),
+        "variant = \"vegas\" and vegas_threshold = 5",
+    ),
+    (
         &["aimd_alpha", "aimd_beta"],
-        |c| is_classic(c) && c.window_law == WindowLaw::Aimd,
+        |c| is_classic(c) && matches!(c.window_law, WindowLaw::Aimd | WindowLaw::Bcl),
         "variant = \"sack\" and window_law = \"aimd\"",
     ),
+    (
+        &["saimd_short", "saimd_long"],
+        |c| c.window_law == WindowLaw::Saimd,
+        "window_law = \"saimd\"",
+    ),
+    (
+        &["saimd_sure"],
+        |c| c.window_law == WindowLaw::Saimd && c.detector == Detector::Law,
+        "window_law = \"saimd\" and detector = \"law\"",
+    ),
+    (&["bcl_alpha", "bcl_beta"], |c| c.window_law == WindowLaw::Bcl, "window_law = \"bcl\""),
     (&["fast_alpha", "fast_gamma"], |c| c.window_law == WindowLaw::Fast, "window_law = \"fast\""),
     (&["sack_block_size", "sack_blocks"], Config::has_sack, "variant = \"sack\""),
+    (
+        &["ncr"],
+        |c| c.variant == Variant::Sack && c.sack_recovery == SackRecovery::Rfc6675,
+        "variant = \"sack\" and sack_recovery = \"rfc6675\"",
+    ),
     (&["sack_recovery"], |c| c.variant == Variant::Sack, "variant = \"sack\""),
     (
         &["limited_transmit"],
@@ -75,12 +98,13 @@ const RULES: &[Rule] = &[
         "detector = \"ble\"",
     ),
     (&["ble_order", "ble_burst_min"], |c| c.detector == Detector::Ble, "detector = \"ble\""),
+    (&["class_notices"], Config::has_judging_class, "detector = \"law\""),
+    (&["em_recent", "em_sure"], |c| c.detector == Detector::Em, "detector = \"em\""),
     (
-        &["class_notices"],
-        |c| matches!(c.detector, Detector::Law | Detector::Python),
-        "detector = \"law\"",
+        &["back_mode"],
+        |c| Listens::of(c).to_edges() && c.detector != Detector::Em,
+        "detector = \"back\"",
     ),
-    (&["back_mode"], |c| Listens::of(c).to_edges(), "detector = \"back\""),
     (
         &["back_egress_unknown"],
         |c| c.detector == Detector::Back && c.back_mode == BackMode::Egress,
@@ -117,6 +141,14 @@ impl Config {
     pub fn lacks(&self, field: &str) -> Option<&'static str> {
         let rule = RULES.iter().find(|(fields, ..)| fields.contains(&field));
         rule.filter(|(_, looks, _)| !looks(self)).map(|&(_, _, what)| what)
+    }
+
+    /// Whether a class of Python judges losses.
+    pub(crate) fn has_judging_class(&self) -> bool {
+        match self.detector {
+            Detector::Law => self.window_law == WindowLaw::Python,
+            other => other == Detector::Python,
+        }
     }
 
     /// Whether ACKs carry SACK blocks.

@@ -153,14 +153,15 @@ fn ns2(given: &Overrides) -> Config {
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
         aimd_alpha: None, aimd_beta: None, class_notices: None,
-        // Parameters of the Linux sender alone.
+        vegas_threshold: None, vegas_recent: None, vegas_margin: None, saimd_short: None,
+        saimd_long: None, saimd_sure: None, bcl_alpha: None, bcl_beta: None, em_recent: None,
+        em_sure: None, ncr: None,
         sack: None, d_sack: None, rack: None, rack_adapts: None, rack_counts: None,
         tail_loss_probe: None, f_rto: None,
         slow_start: None, grouping: None, bbr_phase: None, timestamps: None, ecn: None,
         receive_buffer: None, receive_buffer_max: None, window_clamp: None, window_scaling: None,
         send_buffer: None, send_overhead: None, wheel_phase: None,
-        window_law_class: None,
-        detector_class: None,
+        window_law_class: None, detector_class: None,
     }
 }
 

@@ -30,6 +30,8 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 const WINDOW_MAX: u32 = 1_000_000;
+/// Most round trips that a sender keeps.
+const TRIPS_MAX: u32 = 100_000;
 const SEGMENT_MAX: Bytes = Bytes::new(65_535);
 /// Of a receiver and of a sender.
 const BUFFER_MIN: Bytes = Bytes::new(4_000);
@@ -56,6 +58,11 @@ fn require(
     Err(ConfigError { field, value: value.to_string(), problem: problem.into(), fix: fix.into() })
 }
 
+/// A choice in lower case.
+fn word(choice: impl fmt::Debug) -> String {
+    format!("{choice:?}").to_lowercase()
+}
+
 fn within(field: &'static str, value: u32, low: u32, high: u32) -> Result<(), ConfigError> {
     let problem = if value < low { "too small" } else { "too large" };
     require(
@@ -76,6 +83,9 @@ pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     windows(config)?;
     increase(config)?;
     delays(config)?;
+    saimd(config)?;
+    bcl(config)?;
+    vegas_threshold(config)?;
     detection(config)?;
     linux(config)?;
     classes(config)?;
@@ -84,18 +94,37 @@ pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
 
 fn detection(config: &Config) -> Result<(), ConfigError> {
     within("detector_window_min", config.detector_window_min, 0, WINDOW_MAX)?;
+    within("em_recent", config.em_recent.unwrap_or(100), 4, 10_000)?;
+    let sure = config.em_sure.unwrap_or_default();
+    require(
+        (0.0..=1.0).contains(&sure),
+        "em_sure",
+        sure,
+        "not from 0 to 1",
+        "write a probability such as 0.5",
+    )?;
     within("ble_burst_min", config.ble_burst_min, 0, WINDOW_MAX)?;
     require(
-        config.detector != Detector::Law || config.window_law == WindowLaw::Python,
+        config.detector != Detector::Law
+            || config.window_law == WindowLaw::Python
+            || config.window_law.is_scheme(),
         "detector",
         "law",
-        "only a class of Python is law and detector",
-        "write window_law = \"python\" and window_law_class, or another detector",
+        "only \"saimd\", \"bcl\" and a class of Python are law and detector",
+        "write window_law = \"saimd\" (or \"bcl\", or \"python\" with window_law_class), or \
+         another detector",
+    )?;
+    require(
+        config.window_law != WindowLaw::Bcl || config.detector == Detector::Law,
+        "window_law",
+        "bcl",
+        "it gets burst NAKs as the detector of its own losses",
+        "write detector = \"law\", or another law",
     )?;
     require(
         config.detector == Detector::None || config.variant != Variant::Tahoe,
         "detector",
-        format!("{:?}", config.detector).to_lowercase(),
+        word(config.detector),
         "Tahoe answers every loss with slow start, a false time-out too",
         "write \"none\", or the variant \"reno\", \"new-reno\" or \"sack\"",
     )
@@ -104,7 +133,7 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
 /// The sender of Linux brings its own parts; the others have none of them.
 fn linux(config: &Config) -> Result<(), ConfigError> {
     use WindowLaw::{Dctcp, Fast};
-    let law = format!("{:?}", config.window_law).to_lowercase();
+    let law = word(config.window_law);
     if config.variant != Variant::Linux {
         return require(
             !config.window_law.is_of_linux(),
@@ -115,7 +144,7 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         );
     }
     require(
-        config.window_law != Fast,
+        config.window_law != Fast && !config.window_law.is_scheme(),
         "window_law",
         law,
         "the variant \"linux\" has no such law",
@@ -209,10 +238,11 @@ fn buffers(config: &Config) -> Result<(), ConfigError> {
 
 fn classes(config: &Config) -> Result<(), ConfigError> {
     let python = config.window_law == WindowLaw::Python;
+    let own = python || config.window_law.is_scheme();
     require(
-        !python || config.variant != Variant::Vegas,
+        !own || config.variant != Variant::Vegas,
         "window_law",
-        "python",
+        word(config.window_law),
         "the variant \"vegas\" decides on its window itself",
         "write the variant \"sack\", or another one",
     )?;
@@ -295,6 +325,47 @@ fn increase(config: &Config) -> Result<(), ConfigError> {
     )
 }
 
+fn bcl(config: &Config) -> Result<(), ConfigError> {
+    let (alpha, beta) = (config.bcl_alpha.unwrap_or(1.0), config.bcl_beta.unwrap_or(1.0));
+    require(
+        alpha > 0.0 && alpha <= ALPHA_MAX,
+        "bcl_alpha",
+        alpha,
+        "not above 0 and at most 1000",
+        "write a number such as 1",
+    )?;
+    require(
+        beta > 0.0 && beta <= 1.0,
+        "bcl_beta",
+        beta,
+        "not above 0 and at most 1",
+        "write the part of the window that the loss of a burst leaves, such as 0.875",
+    )
+}
+
+/// When Vegas takes delay for queues.
+fn vegas_threshold(config: &Config) -> Result<(), ConfigError> {
+    let recent = config.vegas_recent.unwrap_or(10);
+    within("vegas_recent", recent, 1, TRIPS_MAX)?;
+    let threshold = config.vegas_threshold.unwrap_or(1);
+    within("vegas_threshold", threshold, 1, TRIPS_MAX)?;
+    require(
+        threshold <= recent,
+        "vegas_threshold",
+        threshold,
+        format!("more than vegas_recent = {recent}"),
+        "lower it or raise vegas_recent",
+    )?;
+    let margin = config.vegas_margin.unwrap_or_default();
+    require(
+        (0.0..=100.0).contains(&margin),
+        "vegas_margin",
+        margin,
+        "not from 0 to 100",
+        "write a part of the shortest round trip, such as 0.05",
+    )
+}
+
 fn windows(config: &Config) -> Result<(), ConfigError> {
     for (field, value) in [
         ("window", config.window),
@@ -326,6 +397,27 @@ fn delays(config: &Config) -> Result<(), ConfigError> {
         config.fast_gamma,
         "not above 0 and at most 1",
         "write a number such as 0.5",
+    )
+}
+
+fn saimd(config: &Config) -> Result<(), ConfigError> {
+    let (short, long) = (config.saimd_short.unwrap_or(8), config.saimd_long.unwrap_or(500));
+    within("saimd_long", long, 1, TRIPS_MAX)?;
+    within("saimd_short", short, 1, TRIPS_MAX)?;
+    require(
+        short <= long,
+        "saimd_short",
+        short,
+        format!("more than saimd_long = {long}"),
+        "lower it or raise saimd_long",
+    )?;
+    let sure = config.saimd_sure.unwrap_or_default();
+    require(
+        (0.0..=1.0).contains(&sure),
+        "saimd_sure",
+        sure,
+        "not from 0 to 1",
+        "write a number such as 0.7",
     )
 }
 

@@ -9,7 +9,7 @@ use crate::config::Config;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Aimd {
     pub(crate) alpha: f64,
-    beta: f64,
+    pub(super) beta: f64,
 }
 
 impl Aimd {

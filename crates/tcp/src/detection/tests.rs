@@ -283,12 +283,12 @@ fn no_detector_sends_beyond_the_window() {
     use proptest::test_runner::TestRunner;
     let step = (0u8..4, any::<u64>(), 0u64..3, proptest::collection::vec(0u64..40, 0..12));
     let steps = proptest::collection::vec(step, 1..120);
-    let choice = (0usize..5, 0usize..3, any::<bool>());
+    let choice = (0usize..6, 0usize..3, any::<bool>());
     let variants = [crate::Variant::Reno, crate::Variant::NewReno, crate::Variant::Sack];
     TestRunner::default()
         .run(&(choice, steps), |((detector, variant, recheck), steps)| {
             let config = config(&Overrides {
-                detector: Some(Detector::ALL[detector]),
+                detector: Some([Detector::ALL[detector], Detector::Em][detector / 5]),
                 variant: Some(variants[variant]),
                 bnak_partial: recheck.then_some(BnakPartial::Recheck),
                 window: Some(12),

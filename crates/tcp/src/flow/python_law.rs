@@ -49,7 +49,7 @@ impl Flow {
     /// Reduces the window after a loss found by duplicate ACKs.
     pub(crate) fn reduce_window(&mut self, now: Time) {
         if !self.window.is_foreign() {
-            return self.window.reduce(self.flight());
+            return self.window.reduce(self.flight(), self.acked);
         }
         let moment = self.moment_of_loss(now);
         let decision = self.decide(|law| law.on_loss(&moment));
@@ -59,7 +59,7 @@ impl Flow {
     /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
     pub(crate) fn collapse_window(&mut self, now: Time) {
         if !self.window.is_foreign() {
-            return self.window.restart(self.flight(), false);
+            return self.window.restart((self.flight(), self.acked), false);
         }
         let moment = self.moment_of_loss(now);
         let decision = self.decide(|law| law.on_loss(&moment));
@@ -71,7 +71,7 @@ impl Flow {
     pub(super) fn restart_window(&mut self, now: Time, repeated: bool) {
         let threshold = self.window.ssthresh;
         if !self.window.is_foreign() {
-            self.window.restart(self.flight(), repeated);
+            self.window.restart((self.flight(), self.acked), repeated);
             return self.keep_threshold_of_syn(threshold);
         }
         let moment = Moment { repeated, ..self.moment_of_loss(now) };
@@ -80,6 +80,19 @@ impl Flow {
         if !matches!(decision, Decision::Both { .. }) {
             self.keep_threshold_of_syn(threshold);
         }
+    }
+
+    /// One burst was lost, and that is all; whether the law says so.
+    pub(super) fn excuse_window(&mut self, now: Time, by_law: bool) {
+        let decision = match by_law {
+            true if self.window.is_foreign() => {
+                let moment = self.moment(now);
+                self.decide(|law| law.on_excused(&moment))
+            }
+            true => Decision::Window(self.window.excused()),
+            false => Decision::Usual,
+        };
+        self.window.excuse(decision);
     }
 
     fn moment_of_loss(&self, now: Time) -> Moment {

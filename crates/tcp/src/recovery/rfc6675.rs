@@ -8,6 +8,8 @@ use crate::flow::Flow;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, SackBlocks, Transmission};
 
+use super::ncr::Ncr;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rfc6675 {
     scoreboard: Scoreboard,
@@ -16,6 +18,7 @@ pub(crate) struct Rfc6675 {
     retransmitted: u64,
     /// Above which cumulative ACK a rescue retransmission is allowed: "RescueRxt" + 1.
     rescued: u64,
+    ncr: Option<Ncr>,
 }
 
 impl Rfc6675 {
@@ -25,6 +28,7 @@ impl Rfc6675 {
             repairing: false,
             retransmitted: 0,
             rescued: 0,
+            ncr: Ncr::new(config),
         }
     }
 
@@ -45,7 +49,7 @@ impl Rfc6675 {
             flow.restart_timer(now);
         } else if progress {
             flow.accept(now, ack.next);
-            flow.grow(now);
+            self.grow(flow, now);
         } else if !self.repairing && news && flow.acked < flow.sent {
             self.on_duplicate(flow, now, out);
         }
@@ -59,12 +63,30 @@ impl Rfc6675 {
         self.scoreboard.update(next, flow.sent, &SackBlocks::NONE);
     }
 
+    /// An ACK of new data, before which duplicate ACKs may have come, opens the window.
+    fn grow(&mut self, flow: &mut Flow, now: Time) {
+        match self.ncr.as_mut().and_then(|ncr| ncr.end(flow.flight())) {
+            Some((cwnd, ssthresh)) => flow.window.go_on(cwnd, ssthresh),
+            None => flow.grow(now),
+        }
+    }
+
     /// Section 5, before recovery: a duplicate ACK is one whose SACK blocks bring news.
     fn on_duplicate(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         flow.duplicates = flow.duplicates.saturating_add(1);
-        let lost = flow.acked < self.lost_below(flow);
-        if (flow.duplicates >= flow.dupack_threshold || lost) && flow.may_reduce() {
+        let threshold = self.ncr.as_mut().map_or(flow.dupack_threshold, |ncr| ncr.threshold(flow));
+        let lost = self.scoreboard.nth_highest(threshold).is_some_and(|below| flow.acked < below);
+        if (flow.duplicates >= threshold || lost) && flow.may_reduce() {
             self.enter(flow, now, out);
+        } else if let Some(ncr) = &mut self.ncr {
+            self.retransmitted = flow.acked;
+            let edge = flow.offered.limit.min(flow.acked + flow.window.receiver);
+            let pipe = self.scoreboard.missing(flow.acked, flow.next);
+            if flow.next == flow.sent && flow.next < edge && ncr.releases(pipe) {
+                flow.emit(now, flow.next, out);
+                flow.next += 1;
+                flow.limited_transmissions += 1;
+            }
         } else if flow.limited_transmit && flow.next == flow.sent {
             // Step (3): new segments while the window has room for more than the pipe.
             self.retransmitted = flow.acked;
@@ -79,6 +101,7 @@ impl Rfc6675 {
 
     /// Step (4). No segment is rescued before all else has been tried once.
     fn enter(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+        self.ncr.as_mut().and_then(|ncr| ncr.end(0));
         flow.begin_fast_retransmit();
         flow.reduce_window(now);
         flow.restart_for_retransmission(now);
@@ -103,6 +126,7 @@ impl Rfc6675 {
     pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         flow.duplicates = 0;
         self.repairing = false;
+        self.ncr.as_mut().and_then(|ncr| ncr.end(0));
         // RFC 2018 section 8: the receiver may have discarded what it reported.
         self.scoreboard.clear();
     }

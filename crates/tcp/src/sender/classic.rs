@@ -194,7 +194,7 @@ impl Classic {
         self.recovery.on_timeout(&mut self.flow, now);
         match verdict {
             Verdict::True => self.flow.time_out(now),
-            Verdict::False => self.flow.repair_burst(now),
+            Verdict::False => self.flow.repair_burst(now, self.detection.is_law()),
         }
         self.recovery.send_late(&mut self.flow, now, out);
         self.detection.on_transmissions(&mut self.flow.window, &out[from..]);

@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use burstlab_tcp::{
-    Ack, AckClock, Classes, Config, Decision, Detector, Discriminator, ForeignLaw, Moment, Notice,
-    Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender, State,
-    Transmission, Variant, WindowLaw,
+    Ack, AckClock, Classes, Config, Decision, Detector, Discriminator, ForeignLaw, Moment, Ncr,
+    Notice, Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender,
+    State, Transmission, Variant, WindowLaw,
 };
 use burstlab_units::{Span, Time};
 use proptest::prelude::*;
@@ -325,8 +325,23 @@ fn any_config(random: &mut Xorshift) -> Config {
         });
     }
     if chance(random, 6) && variant != Variant::Tahoe {
-        let native = [Detector::Ble, Detector::Back, Detector::Bnak, Detector::Oracle];
-        overrides.detector = Some(native[random.below(4) as usize]);
+        let native =
+            [Detector::Ble, Detector::Back, Detector::Bnak, Detector::Oracle, Detector::Em];
+        overrides.detector = Some(native[random.below(5) as usize]);
+    }
+    let scheme = chance(random, 6) && overrides.window_law.is_none();
+    if scheme && !matches!(variant, Variant::Vegas | Variant::Tahoe) {
+        let bcl = chance(random, 2);
+        overrides.window_law = Some(if bcl { WindowLaw::Bcl } else { WindowLaw::Saimd });
+        overrides.detector = Some(Detector::Law);
+        (overrides.saimd_short, overrides.saimd_long) = (Some(2), Some(20));
+        overrides.bcl_alpha = Some(2.5);
+    }
+    if chance(random, 3) {
+        overrides.ncr = Some(Ncr::ALL[random.below(3) as usize]);
+    }
+    if chance(random, 3) {
+        overrides.vegas_threshold = Some(1 + random.below(3) as u32);
     }
     if chance(random, 8) {
         overrides.send_jitter = Some(Span::from_us(500));

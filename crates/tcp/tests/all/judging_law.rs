@@ -230,9 +230,9 @@ fn nodes_report_to_it_as_its_notices_say() {
 }
 
 #[test]
-fn only_a_class_judges_its_own_losses() {
+fn only_a_class_or_a_scheme_judges_its_own_losses() {
     let wrong = Overrides { window_law: Some(WindowLaw::Aimd), ..given(Variant::Sack) };
     let error = Config::resolve(&wrong).expect_err("AIMD has no detector");
     assert_eq!((error.field, error.value.as_str()), ("detector", "law"));
-    assert!(error.fix.contains("window_law = \"python\""), "{error}");
+    assert!(error.fix.contains("\"python\" with window_law_class"), "{error}");
 }

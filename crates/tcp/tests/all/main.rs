@@ -17,6 +17,7 @@ mod linux_edges;
 mod linux_face;
 mod linux_foreign;
 mod linux_parts;
+mod ncr;
 mod oracle;
 mod path;
 mod persist;

@@ -120,7 +120,7 @@ pub(super) fn sort_of(plan: &Plan, burst: &Burst) -> Sort {
     sort_as(plan, burst.kind, burst.class)
 }
 
-/// What a burst of a kind and a class is counted among.
+/// The counts that a burst of a kind and a class belongs to.
 #[inline]
 pub(crate) fn sort_as(plan: &Plan, kind: BurstKind, class: u32) -> Sort {
     let class = (!plan.rules.burst_classes.is_empty()).then_some(class);

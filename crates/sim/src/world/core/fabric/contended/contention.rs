@@ -4,15 +4,14 @@ use burstlab_optical::scheduling::Conversion;
 use burstlab_units::{Span, Time};
 
 use super::Contended;
-use super::converting::came_on;
 use super::cutting::cut;
+use super::wish::{Wish, before, came_on, opens};
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
-use crate::scenario::{Protocol, Resolution};
+use crate::scenario::Resolution;
 use crate::world::core::burst::{Burst, Reservation, label_of};
 use crate::world::core::fate::Met;
 use crate::world::core::plan::Plan;
-use crate::world::core::rules::Rules;
 use crate::world::core::scope::{Common, Scope};
 
 /// The outcome of a burst at a node.
@@ -24,19 +23,6 @@ pub(super) enum ContentionOutcome {
     Again,
     /// Nothing helped.
     Blocked(LossCause),
-}
-
-/// Where and when a burst wants to go out.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
-    pub(super) link: u32,
-    /// When its first bit is there to leave.
-    pub(super) departs: Time,
-    pub(super) hold: Span,
-    /// The lowest and the highest wavelength that it may take; `None`: there is none.
-    pub(super) range: Option<(u32, u32)>,
-    /// The wavelength that it can keep without a converter, or [`ON_NONE`].
-    pub(super) came: u32,
 }
 
 impl Contended {
@@ -306,17 +292,4 @@ impl Contended {
         let (Wish { link, departs, .. }, passes) = (*wish, burst.left);
         Some(Reservation { link, wavelength, start, departs, arrives, passes })
     }
-}
-
-/// When a reservation begins for a burst that leaves at `departs`.
-pub(super) fn opens(now: Time, departs: Time, rules: &Rules) -> Time {
-    match rules.protocol {
-        Protocol::Jit => now,
-        Protocol::Jet | Protocol::TwoWay => before(departs, rules.switching),
-    }
-}
-
-/// So long before.
-pub(super) fn before(at: Time, span: Span) -> Time {
-    Time::from_ps(at.as_ps() - span.as_ps())
 }

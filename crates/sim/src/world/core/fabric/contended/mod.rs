@@ -7,6 +7,9 @@ mod cutting;
 mod header;
 mod ingress_port;
 mod light;
+mod light_headers;
+mod pools;
+mod wish;
 
 use std::collections::VecDeque;
 
@@ -17,8 +20,8 @@ use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use self::converting::Pools;
 use self::light::Light;
+use self::pools::Pools;
 use crate::measure::Step;
 use crate::scenario::{Protocol, Resolved, RouteChoice};
 use crate::world::core::burst::{Burst, BurstId, Fate};
@@ -224,7 +227,7 @@ impl Contended {
 
     /// The bursts without a slot: of each its bytes.
     pub(super) fn light_under_way(&self) -> impl Iterator<Item = u64> {
-        self.light.iter().flatten().map(Light::bytes)
+        self.light.iter().flatten().map(|burst| burst.bytes.get())
     }
 
     /// Bytes of copies that edge nodes keep.
