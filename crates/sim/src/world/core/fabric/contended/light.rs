@@ -51,7 +51,10 @@ impl Light {
             let carries = burst.packets > 0 || burst.copy || burst.converts;
             !(carries || burst.deflected || burst.delayed > 0 || burst.spared)
         };
-        (light && plain()).then(|| Self {
+        if !light || !plain() {
+            return None;
+        }
+        Some(Self {
             id: burst.id,
             label: burst.label,
             ordinal: burst.ordinal,
