@@ -119,7 +119,9 @@ class Story:
                     out = int(packets["egress_ps"][row])
                     if out != NONE and "ops" in run.summary:
                         out -= round(run.summary["ops"]["slot_s"] * 1e12)
-                    lost = int(packets["sent_ps"][row]) if out == NONE else out
+                    # From a cell a packet comes to the link after its time on the air.
+                    before = None if run.scenario.get("wlan") else int(packets["sent_ps"][row])
+                    lost = before if out == NONE else out
                 elif cause == "scripted" and packets["ingress_ps"][row] != NONE:
                     lost = int(packets["ingress_ps"][row])
                 if lost is None:
