@@ -172,7 +172,11 @@ def test_parameters_of_linux_are_those_that_no_other_sender_has():
     assert whole.keys() - other.keys() <= OF_LINUX
     fields = SCHEMA["$defs"]["Tcp"]["properties"]
     # Absent where they are not given, whoever sends.
-    given = {"window_law_class", "detector_class", "class_notices", "aimd_alpha", "aimd_beta"}
+    given = {
+        *("window_law_class", "detector_class", "class_notices", "aimd_alpha", "aimd_beta"),
+        *("bcl_alpha", "bcl_beta", "em_recent", "em_sure", "ncr", "saimd_long", "saimd_short"),
+        *("saimd_sure", "vegas_margin", "vegas_recent", "vegas_threshold"),
+    }
     assert fields.keys() - other.keys() - given == OF_LINUX
     mixed = {"tcp": {"profile": "linux"}, "flows": [{}, {"tcp": {"variant": "reno"}}]}
     resolved = bl.resolve(mixed)
