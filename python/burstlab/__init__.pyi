@@ -22,7 +22,9 @@ from burstlab.scenario import AckPacing as AckPacing
 from burstlab.scenario import Batches as Batches
 from burstlab.scenario import Bursts as Bursts
 from burstlab.scenario import Congestion as Congestion
+from burstlab.scenario import Converters as Converters
 from burstlab.scenario import Core as Core
+from burstlab.scenario import CoreGroup as CoreGroup
 from burstlab.scenario import Deflection as Deflection
 from burstlab.scenario import DelayLines as DelayLines
 from burstlab.scenario import Demand as Demand
@@ -41,6 +43,7 @@ from burstlab.scenario import Network as Network
 from burstlab.scenario import NetworkLink as NetworkLink
 from burstlab.scenario import NetworkNode as NetworkNode
 from burstlab.scenario import NetworkRoute as NetworkRoute
+from burstlab.scenario import NodeCore as NodeCore
 from burstlab.scenario import NodeWeight as NodeWeight
 from burstlab.scenario import Ops as Ops
 from burstlab.scenario import PairWeight as PairWeight
